@@ -1,0 +1,7 @@
+//! Panels of people followed over time: validated once, then facts.
+
+mod labels;
+mod panel;
+
+pub use labels::Labels;
+pub use panel::{Panel, PanelBuilder, PanelError, Person};

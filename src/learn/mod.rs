@@ -1,0 +1,1 @@
+//! Features, Bellman operators, fitted Q iteration, policies and exact optima.

@@ -1,0 +1,3 @@
+//! The `counterfair` command.
+
+fn main() {}

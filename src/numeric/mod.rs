@@ -1,0 +1,1 @@
+//! Least squares, random streams, quadrature, estimates and slopes: the arithmetic everything else stands on.
