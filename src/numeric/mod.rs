@@ -1,1 +1,26 @@
 //! Least squares, random streams, quadrature, estimates and slopes: the arithmetic everything else stands on.
+//!
+//! | question | file | oracle beside it |
+//! |---|---|---|
+//! | β minimising ‖y − Xβ‖, and is it unique? | [`least_squares()`] | NIST StRD certified values |
+//! | the same for many y, at one product each | [`Gram`] | the QR path |
+//! | rows · matrix on flat arrays | [`product`] | plain loops |
+//! | E f(U) for uniform or normal U | [`quadrature`] | moments in closed form |
+//! | which random numbers? | [`Stream`] | pinned literals |
+//! | mean and its error | [`Estimate`], [`bootstrap_interval`] | hand-worked samples |
+//! | the rate α in error ≍ n^α | [`log_log_slope`] | exact power laws, and a wrong one |
+//! | how close is equal? | [`tolerance`] | — |
+
+mod bootstrap;
+mod estimate;
+mod least_squares;
+pub mod product;
+pub mod quadrature;
+mod streams;
+pub mod tolerance;
+mod triangle;
+
+pub use bootstrap::{bootstrap_interval, quantile};
+pub use estimate::Estimate;
+pub use least_squares::{LeastSquares, LeastSquaresError, affine_least_squares, least_squares};
+pub use streams::{Stream, fill_standard_normal, fill_uniform, uniform_index};

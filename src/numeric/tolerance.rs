@@ -1,0 +1,28 @@
+//! Named tolerances. Each is an expression with its reason.
+
+/// Unit roundoff's double, the spacing of the numbers just above 1: 2⁻⁵² ≈ 2.2e−16.
+pub const EPSILON: f64 = f64::EPSILON;
+
+/// Safety factor between the rounding error we expect of an orthogonal reduction and the one we call rank deficiency.
+///
+/// Duplicated, summed and affinely dependent columns left pivots of 0 to 2 √n·ε in the trials behind this value.
+const RANK_MARGIN: f64 = 8.0;
+
+/// Pivots below this share of the largest are taken for zero when the rank of `rows` × `features` is decided.
+///
+/// # Equation
+/// ```text
+/// τ = 8 ε max(√rows, features)
+/// ```
+/// Columns have norm one when the decision is made, so the threshold measures dependence and not units. Rounding errors
+/// of Householder reflections add up like a random walk over the rows, hence √rows; the customary ε·rows would call
+/// Filip-like designs deficient at two million rows.
+pub fn rank(rows: usize, features: usize) -> f64 {
+    RANK_MARGIN * EPSILON * (rows as f64).sqrt().max(features as f64)
+}
+
+/// Largest condition number of an equilibrated Gram matrix whose Cholesky solution is trusted: ε^(−1/2) ≈ 6.7e7.
+///
+/// κ(XᵀX) = κ(X)², and a Cholesky solution loses κ(XᵀX)·ε in relative terms. At this limit half of the sixteen digits
+/// are left, about 1e−8; beyond it QR, which loses κ(X)·ε, is worth its price.
+pub const GRAM_CONDITION: f64 = 67_108_864.0;
