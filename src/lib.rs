@@ -18,6 +18,8 @@
 //! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
+// The paper's symbols are the names of locals: γ beside y is how it is written there too.
+#![allow(confusable_idents, mixed_script_confusables)]
 
 pub mod data;
 pub mod evaluate;

@@ -1,1 +1,17 @@
 //! Features, Bellman operators, fitted Q iteration, policies and exact optima.
+
+mod action_value;
+mod agent;
+pub mod features;
+mod fitted_q;
+mod fitted_q_pass;
+mod mixture;
+mod policy;
+mod replay;
+
+pub use action_value::{ActionValue, LinearQ};
+pub use agent::{Agent, AgentMemory, Deployed};
+pub use fitted_q::{Clipping, FittedQ, FittedQError, Outcome, Settings, fitted_q_iteration};
+pub use mixture::{EpisodeMixture, StepMixture};
+pub use policy::{Behaviour, Greedy, Policy, UniformlyRandom};
+pub use replay::Replay;

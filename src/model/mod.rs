@@ -1,1 +1,13 @@
 //! Structural models: the means of a decision process, exact counterfactuals, the paper's worlds and fitted mechanisms.
+
+mod counterfactual;
+mod exogenous;
+mod mechanism;
+mod simulate;
+pub mod worlds;
+
+pub use counterfactual::{Noise, Trajectory, abduct, predict};
+pub use exogenous::Exogenous;
+pub use mechanism::Mechanism;
+pub use simulate::simulate;
+pub use worlds::World;

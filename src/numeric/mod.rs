@@ -11,16 +11,25 @@
 //! | the rate α in error ≍ n^α | [`log_log_slope`] | exact power laws, and a wrong one |
 //! | how close is equal? | [`tolerance`] | — |
 
+pub mod block;
 mod bootstrap;
 mod estimate;
+mod gram;
 mod least_squares;
 pub mod product;
 pub mod quadrature;
+mod row_factor;
+mod slope;
 mod streams;
 pub mod tolerance;
 mod triangle;
+mod vectorised;
 
 pub use bootstrap::{bootstrap_interval, quantile};
 pub use estimate::Estimate;
+pub use gram::{Gram, GramFactor, GramRefusal};
 pub use least_squares::{LeastSquares, LeastSquaresError, affine_least_squares, least_squares};
+pub use row_factor::RowFactor;
+pub use slope::{SlopeError, SlopeFit, log_log_slope};
 pub use streams::{Stream, fill_standard_normal, fill_uniform, uniform_index};
+pub use vectorised::vectorised;

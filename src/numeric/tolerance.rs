@@ -26,3 +26,8 @@ pub fn rank(rows: usize, features: usize) -> f64 {
 /// κ(XᵀX) = κ(X)², and a Cholesky solution loses κ(XᵀX)·ε in relative terms. At this limit half of the sixteen digits
 /// are left, about 1e−8; beyond it QR, which loses κ(X)·ε, is worth its price.
 pub const GRAM_CONDITION: f64 = 67_108_864.0;
+
+/// How far beyond any possible action value, max|r| / (1 − γ), an iteration may wander before it is called divergent.
+///
+/// Extrapolating fits overshoot by factors of ten before they settle; a factor of a million does not come back.
+pub const DIVERGENCE: f64 = 1e6;

@@ -1,0 +1,76 @@
+//! Action values: what a greedy policy compares.
+
+use super::features::FeatureMap;
+use crate::numeric::block;
+use crate::preprocess::View;
+use std::marker::PhantomData;
+
+/// Q(s, a) for every action, a block of rows at a time.
+pub trait ActionValue<V: View>: Send + Sync {
+    /// How many numbers a row has.
+    fn inputs(&self) -> usize;
+
+    /// |A|.
+    fn actions(&self) -> usize;
+
+    /// Writes Q(sᵢ, a) for a block of n rows, action after action: `out[a * n + i]`.
+    fn values(&self, rows: &[f64], out: &mut [f64]);
+}
+
+/// Q(s, a) = wₐᵀ φ(s): the linear class of `asm:hypothesis`, with weights of its own for each action.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinearQ<V, F> {
+    features: F,
+    actions: usize,
+    weights: Vec<f64>,
+    kind: PhantomData<V>,
+}
+
+impl<V: View, F: FeatureMap> LinearQ<V, F> {
+    /// The action value with these weights, d for each action in turn.
+    ///
+    /// # Panics
+    /// If there are not d weights an action.
+    pub fn new(features: F, actions: usize, weights: Vec<f64>) -> Self {
+        assert_eq!(weights.len(), actions * features.count(), "d weights an action");
+        Self { features, actions, weights, kind: PhantomData }
+    }
+
+    /// The feature map.
+    pub fn features(&self) -> &F {
+        &self.features
+    }
+
+    /// All weights, d for each action in turn.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    pub(super) fn weights_mut(&mut self) -> &mut [f64] {
+        &mut self.weights
+    }
+}
+
+impl<V: View, F: FeatureMap> ActionValue<V> for LinearQ<V, F> {
+    fn inputs(&self) -> usize {
+        self.features.inputs()
+    }
+
+    fn actions(&self) -> usize {
+        self.actions
+    }
+
+    fn values(&self, rows: &[f64], out: &mut [f64]) {
+        let (width, d) = (self.features.inputs(), self.features.count());
+        let n = rows.len() / width;
+        let mut columns = vec![0.0; d * block::ROWS.min(n)];
+        for first in (0..n).step_by(block::ROWS) {
+            let m = block::ROWS.min(n - first);
+            self.features.fill(&rows[first * width..(first + m) * width], &mut columns[..d * m]);
+            for (action, weights) in self.weights.chunks_exact(d).enumerate() {
+                let q = &mut out[action * n + first..action * n + first + m];
+                block::combine(&columns[..d * m], weights, q);
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Mixtures of two agents: the paper's weighted combination of Full and Ours, in its two readings.
+
+use super::{Agent, AgentMemory};
+use crate::model::worlds::draw_action;
+use std::sync::Arc;
+
+/// One coin an episode: with probability w a person is treated by `second` throughout, otherwise by `first`.
+///
+/// Its value is exactly (1 − w) J(first) + w J(second).
+#[derive(Clone)]
+pub struct EpisodeMixture {
+    /// The agent of the people whose coin is at least w.
+    pub first: Arc<dyn Agent>,
+    /// The agent of the people whose coin is below w.
+    pub second: Arc<dyn Agent>,
+    /// w.
+    pub weight: f64,
+}
+
+/// One coin a decision: π = (1 − w) π_first + w π_second at every step. Its value is not linear in w.
+#[derive(Clone)]
+pub struct StepMixture {
+    /// The agent with weight 1 − w.
+    pub first: Arc<dyn Agent>,
+    /// The agent with weight w.
+    pub second: Arc<dyn Agent>,
+    /// w.
+    pub weight: f64,
+}
+
+/// Two memories side by side.
+fn begin_both(first: &dyn Agent, second: &dyn Agent, levels: &[u32], states: &[f64], coins: &[f64]) -> AgentMemory {
+    let both = vec![first.begin(levels, states, coins), second.begin(levels, states, coins)];
+    AgentMemory { coins: coins.to_vec(), both, ..AgentMemory::default() }
+}
+
+fn advance_both(first: &dyn Agent, second: &dyn Agent, memory: &mut AgentMemory, actions: &[u32], states: &[f64]) {
+    first.advance(&mut memory.both[0], actions, states);
+    second.advance(&mut memory.both[1], actions, states);
+}
+
+/// The probabilities of both agents.
+fn probabilities_of_both(first: &dyn Agent, second: &dyn Agent, memory: &mut AgentMemory, out: &mut [f64]) -> Vec<f64> {
+    let mut other = vec![0.0; out.len()];
+    first.probabilities(&mut memory.both[0], out);
+    second.probabilities(&mut memory.both[1], &mut other);
+    other
+}
+
+impl Agent for EpisodeMixture {
+    fn actions(&self) -> usize {
+        self.first.actions()
+    }
+
+    fn begin(&self, levels: &[u32], states: &[f64], coins: &[f64]) -> AgentMemory {
+        begin_both(&*self.first, &*self.second, levels, states, coins)
+    }
+
+    fn advance(&self, memory: &mut AgentMemory, actions: &[u32], states: &[f64]) {
+        advance_both(&*self.first, &*self.second, memory, actions, states);
+    }
+
+    fn probabilities(&self, memory: &mut AgentMemory, out: &mut [f64]) {
+        let other = probabilities_of_both(&*self.first, &*self.second, memory, out);
+        let k = self.actions();
+        for ((row, other), &coin) in out.chunks_exact_mut(k).zip(other.chunks_exact(k)).zip(&memory.coins) {
+            if coin < self.weight {
+                row.copy_from_slice(other);
+            }
+        }
+    }
+
+    fn act(&self, memory: &mut AgentMemory, uniforms: &[f64], out: &mut [u32]) {
+        let mut other = vec![0; out.len()];
+        self.first.act(&mut memory.both[0], uniforms, out);
+        self.second.act(&mut memory.both[1], uniforms, &mut other);
+        for ((action, other), &coin) in out.iter_mut().zip(other).zip(&memory.coins) {
+            if coin < self.weight {
+                *action = other;
+            }
+        }
+    }
+
+    fn is_deterministic(&self) -> bool {
+        self.first.is_deterministic() && self.second.is_deterministic()
+    }
+}
+
+impl Agent for StepMixture {
+    fn actions(&self) -> usize {
+        self.first.actions()
+    }
+
+    fn begin(&self, levels: &[u32], states: &[f64], coins: &[f64]) -> AgentMemory {
+        begin_both(&*self.first, &*self.second, levels, states, coins)
+    }
+
+    fn advance(&self, memory: &mut AgentMemory, actions: &[u32], states: &[f64]) {
+        advance_both(&*self.first, &*self.second, memory, actions, states);
+    }
+
+    fn probabilities(&self, memory: &mut AgentMemory, out: &mut [f64]) {
+        let other = probabilities_of_both(&*self.first, &*self.second, memory, out);
+        for (p, q) in out.iter_mut().zip(other) {
+            *p = (1.0 - self.weight) * *p + self.weight * q;
+        }
+    }
+
+    fn act(&self, memory: &mut AgentMemory, uniforms: &[f64], out: &mut [u32]) {
+        let k = self.actions();
+        let mut probabilities = vec![0.0; out.len() * k];
+        self.probabilities(memory, &mut probabilities);
+        for ((action, row), &uniform) in out.iter_mut().zip(probabilities.chunks_exact(k)).zip(uniforms) {
+            *action = draw_action(row, uniform);
+        }
+    }
+
+    fn is_deterministic(&self) -> bool {
+        false
+    }
+}

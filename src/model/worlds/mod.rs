@@ -1,0 +1,77 @@
+//! Worlds whose mechanism is known: the paper's two, a contextual bandit, and one with three levels and two state coordinates.
+
+mod bandit;
+mod linear;
+mod nonlinear;
+mod three_levels;
+
+pub use bandit::Bandit;
+pub use linear::Linear;
+pub use nonlinear::Nonlinear;
+pub use three_levels::ThreeLevels;
+
+use super::Mechanism;
+use rand::Rng;
+
+/// A decision process that can be simulated: its means, its noise, who lives in it and how it has been acted upon.
+pub trait World: Mechanism {
+    /// The name by which the command line knows this world.
+    fn name(&self) -> &'static str;
+
+    /// P(Z = z⁽ᵏ⁾).
+    fn level_probabilities(&self) -> &[f64];
+
+    /// The behaviour policy P(Aₜ = a | Z = z, Sₜ = s), written over `probabilities`, one entry an action.
+    fn behaviour(&self, level: usize, state: &[f64], probabilities: &mut [f64]);
+
+    /// Standard deviation of each coordinate of the state noise, which is normal with mean zero.
+    fn state_noise_sd(&self) -> &[f64];
+
+    /// Standard deviation of the reward noise, which is normal with mean zero.
+    fn reward_noise_sd(&self) -> f64;
+}
+
+/// A uniform draw turned into an action by the inverse of the cumulative distribution.
+pub fn draw_action(probabilities: &[f64], uniform: f64) -> u32 {
+    let mut cumulative = 0.0;
+    for (action, probability) in probabilities.iter().enumerate() {
+        cumulative += probability;
+        if uniform < cumulative {
+            return action as u32;
+        }
+    }
+    // Rounding may leave the sum just below the draw: the last action that has any probability takes it.
+    probabilities.iter().rposition(|&p| p > 0.0).unwrap_or(0) as u32
+}
+
+/// Draws a level for each of `people` persons.
+pub fn draw_levels(world: &(impl World + ?Sized), people: usize, rng: &mut impl Rng) -> Vec<u32> {
+    use rand::RngExt;
+    (0..people).map(|_| draw_action(world.level_probabilities(), rng.random())).collect()
+}
+
+/// Builds a shipped world by its name; `None` when there is no such world.
+pub fn by_name(name: &str, strength: f64) -> Option<Box<dyn World>> {
+    match name {
+        "linear" => Some(Box::new(Linear::new(strength))),
+        "nonlinear" => Some(Box::new(Nonlinear::new(strength))),
+        "bandit" => Some(Box::new(Bandit::new(strength))),
+        "three-levels" => Some(Box::new(ThreeLevels::new(strength))),
+        _ => None,
+    }
+}
+
+/// The names that [`by_name`] knows.
+pub const NAMES: [&str; 4] = ["linear", "nonlinear", "bandit", "three-levels"];
+
+/// 1 / (1 + e⁻ˣ).
+fn expit(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// The behaviour policy of supplement F.2: P(A = 1 | Z) = expit(−1.39 + 2.77 Z).
+fn paper_behaviour(z: f64, probabilities: &mut [f64]) {
+    let treated = expit(-1.39 + 2.77 * z);
+    probabilities[0] = 1.0 - treated;
+    probabilities[1] = treated;
+}

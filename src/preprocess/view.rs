@@ -1,0 +1,57 @@
+//! The two things a policy can be allowed to read, as types.
+
+use super::Memory;
+
+/// What a policy reads. The only implementors are [`Observed`] and [`Augmented`].
+pub trait View: Send + Sync + 'static + sealed::Sealed {
+    /// `observed` or `augmented`, as policy files spell it.
+    const NAME: &'static str;
+}
+
+/// The state as observed, with or without the sensitive level: Full and Unaware.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Observed {}
+
+/// The states of all levels at once, [ŝ⁽¹⁾, …, ŝ⁽ᴷ⁾]: Oracle and Ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Augmented {}
+
+impl View for Observed {
+    const NAME: &'static str = "observed";
+}
+
+impl View for Augmented {
+    const NAME: &'static str = "augmented";
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Observed {}
+    impl Sealed for super::Augmented {}
+}
+
+/// Turns histories into views, a whole cross-section of people at a time, one step after another.
+pub trait Preprocessor: Send + Sync {
+    /// What comes out.
+    type View: View;
+
+    /// How many numbers a view has.
+    fn width(&self) -> usize;
+
+    /// Starts a memory for people seen for the first time: their levels and first states.
+    fn begin(&self, levels: &[u32], states: &[f64]) -> Memory;
+
+    /// Moves the memory one step on: the actions just taken and the states they led to.
+    fn advance(&self, memory: &mut Memory, actions: &[u32], states: &[f64]);
+
+    /// The reward a learner should see for a step from the memory's present view: `rewards` are observed and overwritten.
+    ///
+    /// Full and Unaware learn from the reward as it is; alg:cf:1 replaces it by the level-weighted counterfactual reward.
+    fn reward(&self, memory: &mut Memory, actions: &[u32], rewards: &mut [f64]);
+
+    /// [`reward`](Self::reward), then [`advance`](Self::advance): one whole step of the data. Overridden where the two share work.
+    fn step(&self, memory: &mut Memory, actions: &[u32], rewards: &mut [f64], states: &[f64]) {
+        self.reward(memory, actions, rewards);
+        self.advance(memory, actions, states);
+    }
+}
