@@ -13,14 +13,18 @@
 
 mod bootstrap;
 mod estimate;
+mod gram;
 mod least_squares;
 pub mod product;
 pub mod quadrature;
+mod slope;
 mod streams;
 pub mod tolerance;
 mod triangle;
 
 pub use bootstrap::{bootstrap_interval, quantile};
 pub use estimate::Estimate;
+pub use gram::{Gram, GramFactor, GramRefusal};
 pub use least_squares::{LeastSquares, LeastSquaresError, affine_least_squares, least_squares};
+pub use slope::{SlopeError, SlopeFit, log_log_slope};
 pub use streams::{Stream, fill_standard_normal, fill_uniform, uniform_index};

@@ -1,0 +1,278 @@
+//! The Gram matrix G = XᵀX: summed over blocks of rows, factored once, solved for many right-hand sides.
+
+use super::least_squares::power_of_two_reciprocal;
+use super::product::clear_upper_vector_state;
+use super::tolerance;
+use faer::diag::Diag;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::{Mat, Par};
+use pulp::Arch;
+
+/// Columns of a packed panel. Half a panel times a panel is a tile of eight four-lane sums, which stay in registers.
+const PANEL: usize = 8;
+/// Half a panel.
+const HALF: usize = PANEL / 2;
+/// Rows packed at a time: two panels of them take half of a 32 kB first-level cache.
+const PACK_ROWS: usize = 128;
+
+type Tile = [[f64; PANEL]; HALF];
+
+/// XᵀX of the rows seen so far.
+///
+/// # Precision
+/// Entries are sums of fused products in row order within each block; equal calls give equal bits on every machine.
+///
+/// # Example
+/// ```
+/// use counterfair::numeric::Gram;
+/// let mut gram = Gram::new(2);
+/// gram.add_rows(&[1.0, 0.0, 1.0, 1.0, 1.0, 3.0]);
+/// assert_eq!(gram.matrix(), [3.0, 4.0, 4.0, 10.0]);
+/// let mut b = [11.0, 24.0]; // Xᵀy for y = 1 + 2x
+/// gram.factor().unwrap().solve_in_place(&mut b);
+/// assert!((b[0] - 1.0).abs() < 1e-14 && (b[1] - 2.0).abs() < 1e-14);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Gram {
+    features: usize,
+    rows: usize,
+    matrix: Vec<f64>,
+    /// Panels of the rows at hand, one after another, padded with zero columns.
+    packed: Vec<[f64; PANEL]>,
+}
+
+impl Gram {
+    /// The zero matrix for `features` columns.
+    ///
+    /// # Panics
+    /// When `features` is 0.
+    pub fn new(features: usize) -> Self {
+        assert!(features > 0, "a Gram matrix of no features");
+        Self {
+            features,
+            rows: 0,
+            matrix: vec![0.0; features * features],
+            packed: vec![[0.0; PANEL]; features.div_ceil(PANEL) * PACK_ROWS],
+        }
+    }
+
+    /// Columns.
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
+    /// Rows added so far.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// XᵀX, symmetric and full.
+    pub fn matrix(&self) -> &[f64] {
+        &self.matrix
+    }
+
+    /// Adds row-major rows. Nothing is allocated.
+    ///
+    /// # Panics
+    /// When `rows` is not a whole number of rows.
+    pub fn add_rows(&mut self, rows: &[f64]) {
+        assert_eq!(rows.len() % self.features, 0, "{} numbers in rows of {}", rows.len(), self.features);
+        self.rows += rows.len() / self.features;
+        Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                for block in rows.chunks(PACK_ROWS * self.features) {
+                    self.pack(block);
+                    self.add_packed(block.len() / self.features);
+                }
+            },
+        );
+    }
+
+    /// Adds the rows another matrix has seen.
+    ///
+    /// # Panics
+    /// When the numbers of features differ.
+    pub fn merge(&mut self, other: &Gram) {
+        assert_eq!(self.features, other.features, "Gram matrices of one set of features");
+        self.rows += other.rows;
+        for (sum, entry) in self.matrix.iter_mut().zip(&other.matrix) {
+            *sum += entry;
+        }
+    }
+
+    #[inline(always)]
+    fn pack(&mut self, block: &[f64]) {
+        for (r, row) in block.chunks_exact(self.features).enumerate() {
+            for (panel, columns) in row.chunks(PANEL).enumerate() {
+                // Columns beyond the last stay zero from the start.
+                self.packed[panel * PACK_ROWS + r][..columns.len()].copy_from_slice(columns);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn add_packed(&mut self, rows: usize) {
+        for (p, left) in self.packed.chunks_exact(PACK_ROWS).enumerate() {
+            for (q, right) in self.packed.chunks_exact(PACK_ROWS).enumerate().skip(p) {
+                let (upper, lower) =
+                    (tile::<0>(&left[..rows], &right[..rows]), tile::<HALF>(&left[..rows], &right[..rows]));
+                for (i, sums) in (p * PANEL..self.features).zip(upper.iter().chain(&lower)) {
+                    for (j, sum) in (q * PANEL..self.features).zip(sums).filter(|(j, _)| i <= *j) {
+                        self.matrix[i * self.features + j] += sum;
+                        self.matrix[j * self.features + i] = self.matrix[i * self.features + j];
+                    }
+                }
+            }
+        }
+    }
+
+    /// G = D⁻¹ L Lᵀ D⁻¹ with D the powers of two that bring the diagonal to [1, 4).
+    ///
+    /// # Errors
+    /// [`GramRefusal`] when the matrix is singular to working precision or so ill-conditioned that QR should be used
+    /// instead. That is the mathematics saying no; nothing is repaired silently.
+    pub fn factor(&self) -> Result<GramFactor, GramRefusal> {
+        let n = self.features;
+        let mut scales = vec![0.0; n];
+        for (i, scale) in scales.iter_mut().enumerate() {
+            let diagonal = self.matrix[i * n + i];
+            if !(diagonal > 0.0 && diagonal.is_finite()) {
+                return Err(GramRefusal::NotPositiveDefinite { column: i });
+            }
+            *scale = power_of_two_reciprocal(diagonal.sqrt());
+        }
+        let mut scaled = self.matrix.clone();
+        for (i, row) in scaled.chunks_exact_mut(n).enumerate() {
+            for (entry, scale) in row.iter_mut().zip(&scales) {
+                *entry *= scales[i] * scale;
+            }
+        }
+        let lower = cholesky(scaled.clone(), n)?;
+        let (least, most) = extreme_eigenvalues(&scaled, n);
+        let condition = most / least;
+        if !(0.0..=tolerance::GRAM_CONDITION).contains(&condition) {
+            return Err(GramRefusal::IllConditioned { condition });
+        }
+        let (min_eigenvalue, _) = extreme_eigenvalues(&self.matrix, n);
+        Ok(GramFactor { features: n, lower, scales, condition, min_eigenvalue })
+    }
+}
+
+/// Σ over rows of (four columns of `left` from `FROM`) × (all of `right`).
+#[inline(always)]
+fn tile<const FROM: usize>(left: &[[f64; PANEL]], right: &[[f64; PANEL]]) -> Tile {
+    let mut sums = [[0.0; PANEL]; HALF];
+    for (left, right) in left.iter().zip(right) {
+        for i in 0..HALF {
+            for j in 0..PANEL {
+                sums[i][j] = left[FROM + i].mul_add(right[j], sums[i][j]);
+            }
+        }
+    }
+    sums
+}
+
+/// Why a Gram matrix was not factored.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum GramRefusal {
+    /// xⱼᵀxⱼ = 0 or ∞, or column j is a combination of the columns before it to working precision.
+    #[error("column {column} depends on the columns before it")]
+    NotPositiveDefinite {
+        /// The column, from 0.
+        column: usize,
+    },
+    /// κ(G) > [`tolerance::GRAM_CONDITION`].
+    #[error("the condition number {condition:.1e} of the Gram matrix leaves too few digits; use QR")]
+    IllConditioned {
+        /// Ratio of extreme eigenvalues of the equilibrated matrix.
+        condition: f64,
+    },
+}
+
+/// A factored Gram matrix.
+#[derive(Clone, Debug)]
+pub struct GramFactor {
+    features: usize,
+    lower: Vec<f64>,
+    scales: Vec<f64>,
+    condition: f64,
+    min_eigenvalue: f64,
+}
+
+impl GramFactor {
+    /// rhs ← G⁻¹ rhs, for one or several right-hand sides stored one after another.
+    ///
+    /// # Panics
+    /// When `rhs` is not a whole number of right-hand sides.
+    pub fn solve_in_place(&self, rhs: &mut [f64]) {
+        let n = self.features;
+        assert_eq!(rhs.len() % n, 0, "{} numbers in right-hand sides of {n}", rhs.len());
+        for b in rhs.chunks_exact_mut(n) {
+            for i in 0..n {
+                let known: f64 = (0..i).map(|j| self.lower[i * n + j] * b[j]).sum();
+                b[i] = (b[i] * self.scales[i] - known) / self.lower[i * n + i];
+            }
+            for i in (0..n).rev() {
+                b[i] /= self.lower[i * n + i];
+                for j in 0..i {
+                    b[j] -= self.lower[i * n + j] * b[i];
+                }
+                b[i] *= self.scales[i];
+            }
+        }
+    }
+
+    /// Ratio of extreme eigenvalues once the diagonal is brought to [1, 4).
+    pub fn condition(&self) -> f64 {
+        self.condition
+    }
+
+    /// Smallest eigenvalue of XᵀX in the caller's units.
+    pub fn min_eigenvalue(&self) -> f64 {
+        self.min_eigenvalue
+    }
+}
+
+/// The lower triangle L of A = L Lᵀ, row-major.
+fn cholesky(mut a: Vec<f64>, n: usize) -> Result<Vec<f64>, GramRefusal> {
+    for j in 0..n {
+        let (above, rest) = a.split_at_mut(j * n);
+        let row = &mut rest[..n];
+        for k in 0..j {
+            let known: f64 = (0..k).map(|m| row[m] * above[k * n + m]).sum();
+            row[k] = (row[k] - known) / above[k * n + k];
+        }
+        let explained: f64 = row[..j].iter().map(|l| l * l).sum();
+        let pivot = row[j] - explained;
+        // What is left of the column is rounding error of the subtraction.
+        let independent = pivot > n as f64 * tolerance::EPSILON * row[j];
+        if !independent {
+            return Err(GramRefusal::NotPositiveDefinite { column: j });
+        }
+        row[j] = pivot.sqrt();
+    }
+    Ok(a)
+}
+
+/// Smallest and largest eigenvalue of a symmetric matrix.
+fn extreme_eigenvalues(matrix: &[f64], n: usize) -> (f64, f64) {
+    // A power of two keeps the squares taken on the way finite.
+    let largest = matrix.iter().fold(0.0, |most: f64, entry| most.max(entry.abs()));
+    let scale = power_of_two_reciprocal(largest);
+    let mut values = Diag::<f64>::zeros(n);
+    let need = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::No, Par::Seq, Default::default());
+    self_adjoint_evd(
+        Mat::from_fn(n, n, |i, j| matrix[i * n + j] * scale).as_ref(),
+        values.as_mut(),
+        None,
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(need)),
+        Default::default(),
+    )
+    .expect("the eigenvalues of a finite symmetric matrix converge");
+    clear_upper_vector_state();
+    let values = values.column_vector();
+    (values[0] / scale, values[n - 1] / scale)
+}
