@@ -72,6 +72,10 @@ Section Algorithm1.
              (s - state_mean mu (current past) a z + state_mean mu (current before) a k)
     end.
 
+  (** Line 9: rewards of all worlds, weighted by P(Z = z(k)).  [scale] multiplies a reward by a weight. *)
+  Definition weighted {W : Type} (scale : W -> R -> R) (p : list W) (rewards : list R) : R :=
+    fold_right (fun '(pk, rk) total => scale pk rk + total) zero (combine p rewards).
+
   (** The i-th listed world of a family. *)
   Definition component (i : nat) (F : trajectory (list S) A (list R)) : trajectory S A R :=
     relabel (fun l => nth i l zero) (fun l => nth i l zero) F.
