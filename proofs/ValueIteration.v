@@ -67,14 +67,56 @@ End Propagation.
 
 (** ** The Bellman optimality operator and Q* *)
 
+Record mdp (X A W : Type) : Type := {
+  mdp_actions : finite_actions A;
+  mdp_law : X -> A -> list (R * W);
+  mdp_next : X -> A -> W -> X;
+  mdp_rew : X -> A -> W -> R;
+  mdp_gamma : R;
+  mdp_R_max : R;
+  mdp_laws : forall x a, is_law (mdp_law x a);
+  mdp_bounded : forall x a w, Rabs (mdp_rew x a w) <= mdp_R_max;
+  mdp_discount : 0 <= mdp_gamma < 1;
+  mdp_R_max_nonneg : 0 <= mdp_R_max
+}.
+
+Arguments mdp_actions {X A W}.
+Arguments mdp_law {X A W}.
+Arguments mdp_next {X A W}.
+Arguments mdp_rew {X A W}.
+Arguments mdp_gamma {X A W}.
+Arguments mdp_R_max {X A W}.
+Arguments mdp_laws {X A W}.
+Arguments mdp_bounded {X A W}.
+Arguments mdp_discount {X A W}.
+Arguments mdp_R_max_nonneg {X A W}.
+
+(** What a policy may have seen.  [state] is where the process stands, [extend] records one more step; a policy may read
+    all of H, be it the current state, the whole past, or estimates made from it. *)
+Record memory {X A W : Type} (M : mdp X A W) (H : Type) : Type := {
+  memory_state : H -> X;
+  memory_extend : H -> A -> W -> H;
+  memory_moves : forall h a w, memory_state (memory_extend h a w) = mdp_next M (memory_state h) a w
+}.
+
+Arguments memory_state {X A W M H}.
+Arguments memory_extend {X A W M H}.
+Arguments memory_moves {X A W M H}.
+
 Section Bellman.
   Context {X A W : Type}.
-  Variables (actions : finite_actions A) (law : X -> A -> list (R * W)).
-  Variables (next : X -> A -> W -> X) (rew : X -> A -> W -> R) (gamma R_max : R).
-  Hypothesis laws : forall x a, is_law (law x a).
-  Hypothesis bounded : forall x a w, Rabs (rew x a w) <= R_max.
-  Hypothesis discount : 0 <= gamma < 1.
-  Hypothesis R_max_nonneg : 0 <= R_max.
+  Variable M : mdp X A W.
+
+  Local Notation actions := (mdp_actions M).
+  Local Notation law := (mdp_law M).
+  Local Notation next := (mdp_next M).
+  Local Notation rew := (mdp_rew M).
+  Local Notation gamma := (mdp_gamma M).
+  Local Notation R_max := (mdp_R_max M).
+  Local Notation laws := (mdp_laws M).
+  Local Notation bounded := (mdp_bounded M).
+  Let discount : 0 <= gamma < 1 := mdp_discount M.
+  Let R_max_nonneg : 0 <= R_max := mdp_R_max_nonneg M.
 
   (** (T f)(x, a) = E[ r + gamma max_a' f(x', a') ] *)
   Definition bellman (f : X -> A -> R) (x : X) (a : A) : R :=
@@ -95,7 +137,9 @@ Section Bellman.
   Definition V_max : R := R_max / (1 - gamma).
 
   Lemma V_max_nonneg : 0 <= V_max.
-  Proof. apply Rmult_le_pos; [assumption | left; apply Rinv_0_lt_compat; lra]. Qed.
+  Proof.
+    apply Rmult_le_pos; [assumption | left; apply Rinv_0_lt_compat; lra].
+  Qed.
 
   Lemma V_max_step : R_max + gamma * V_max = V_max.
   Proof. unfold V_max. field. lra. Qed.
@@ -109,7 +153,7 @@ Section Bellman.
 
   Lemma bellman_bounded f : close V_max f (fun _ _ => 0) -> close V_max (bellman f) (fun _ _ => 0).
   Proof.
-    intros H x a. replace 0 with (expect (law x a) (fun _ => 0)) by (rewrite expect_const; auto).
+    intros H x a. replace 0 with (expect (law x a) (fun _ => 0)) by (rewrite expect_const; [reflexivity | apply laws]).
     apply expect_close; [apply laws |]. intros w. rewrite Rminus_0_r, <- V_max_step.
     apply Rle_trans with (1 := Rabs_triang _ _). apply Rplus_le_compat; [apply bounded |].
     rewrite Rabs_mult, Rabs_pos_eq by lra. apply Rmult_le_compat_l; [lra |].
@@ -196,12 +240,14 @@ Section Bellman.
 
   (** ** Policies
 
-      H holds what a policy may have seen; [state] is where the process stands, [extend] records one more step.  A policy
-      may randomise, read all of H, and read the number of steps to go. *)
+      A policy may randomise, read its whole memory, and read the number of steps to go. *)
 
   Context {H : Type}.
-  Variables (state : H -> X) (extend : H -> A -> W -> H).
-  Hypothesis state_moves : forall h a w, state (extend h a w) = next (state h) a w.
+  Variable K : memory M H.
+
+  Local Notation state := (memory_state K).
+  Local Notation extend := (memory_extend K).
+  Local Notation state_moves := (memory_moves K).
 
   (** Expected discounted reward of n steps from h. *)
   Fixpoint J (pi : nat -> H -> list (R * A)) (n : nat) (h : H) : R :=
