@@ -211,6 +211,16 @@ Proof.
   - rewrite IH, <- expect_scale, <- expect_plus. reflexivity.
 Qed.
 
+Lemma expect_limit {W : Type} (l : list (R * W)) (f : nat -> W -> R) (g : W -> R) :
+  (forall w, Un_cv (fun n => f n w) (g w)) -> Un_cv (fun n => expect l (f n)) (expect l g).
+Proof.
+  intros H. induction l as [| [p w] l IH]; simpl.
+  - intros eps Heps. exists O. intros n _. unfold R_dist. rewrite Rminus_0_r, Rabs_R0. exact Heps.
+  - apply (CV_plus (fun n => p * f n w) (fun n => expect l (f n))); [| exact IH].
+    apply (CV_mult (fun _ => p) (fun n => f n w)); [| apply H].
+    intros eps Heps. exists O. intros n _. unfold R_dist. rewrite Rminus_diag_eq, Rabs_R0 by reflexivity. exact Heps.
+Qed.
+
 (** ** The best of finitely many actions *)
 
 Section Argmax.

@@ -258,6 +258,12 @@ Section Bellman.
           expect (law (state h) a) (fun w => rew (state h) a w + gamma * J pi m (extend h a w)))
     end.
 
+  Lemma J_ext pi pi' n h : (forall n h, pi n h = pi' n h) -> J pi n h = J pi' n h.
+  Proof.
+    intros E. revert h. induction n as [| n IH]; intros h; cbn [J]; [reflexivity |]. rewrite E.
+    apply expect_ext. intros a. apply expect_ext. intros w. rewrite IH. reflexivity.
+  Qed.
+
   (** What one action is worth when V follows. *)
   Lemma one_action f x a (g : W -> R) (c : R) :
     (forall w, g w <= best actions (f (next x a w)) + c) ->
