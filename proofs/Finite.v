@@ -83,7 +83,7 @@ Proof.
   destruct (pow_lt_1_zero g) with (y := eps / (2 * (c + 1))) as [N HN].
   - rewrite Rabs_pos_eq; lra.
   - apply Rdiv_lt_0_compat; lra.
-  - exists N. intros n m Hn Hm. unfold R_dist.
+  - exists N. intros n m Hn Hm. change (Rabs (u n - u m) < eps).
     specialize (HN N (le_n N)). rewrite Rabs_pos_eq in HN by (apply pow_le; lra).
     assert (Hsmall : g ^ N * (c + 1) < eps / 2).
     { apply Rmult_lt_compat_r with (r := c + 1) in HN; [| lra].
@@ -103,7 +103,7 @@ Proof.
   intros Hu H. apply Rnot_lt_le; intros Hlt.
   destruct (Hu (Rabs (l - y) - c)) as [M HM]; [lra |].
   specialize (HM (N + M)%nat ltac:(lia)). specialize (H (N + M)%nat ltac:(lia)).
-  unfold R_dist in HM.
+  change (Rabs (u (N + M)%nat - l) < Rabs (l - y) - c) in HM.
   replace (l - y) with ((l - u (N + M)%nat) + (u (N + M)%nat - y)) in Hlt, HM by ring.
   pose proof (Rabs_triang (l - u (N + M)%nat) (u (N + M)%nat - y)).
   rewrite (Rabs_minus_sym l) in *. lra.
@@ -117,7 +117,7 @@ Proof.
   assert (L : l - (l - y) / 2 <= y); [| lra].
   apply below_up_to_powers with g c; [assumption .. |]. intros n.
   specialize (HN (N + n)%nat ltac:(lia)). specialize (H (N + n)%nat).
-  unfold R_dist in HN. apply Rabs_def2 in HN as [_ HN].
+  change (Rabs (u (N + n)%nat - l) < (l - y) / 2) in HN. apply Rabs_def2 in HN as [_ HN].
   assert (g ^ (N + n) * c <= g ^ n * c); [| lra].
   rewrite pow_add. apply Rmult_le_compat_r; [assumption |].
   rewrite <- (Rmult_1_l (g ^ n)) at 2. apply Rmult_le_compat_r; [apply pow_le; lra |].
@@ -211,14 +211,18 @@ Proof.
   - rewrite IH, <- expect_scale, <- expect_plus. reflexivity.
 Qed.
 
+Lemma constant_limit c : Un_cv (fun _ => c) c.
+Proof.
+  intros eps Heps. exists O. intros n _. change (Rabs (c - c) < eps).
+  rewrite Rminus_diag_eq, Rabs_R0 by reflexivity. exact Heps.
+Qed.
+
 Lemma expect_limit {W : Type} (l : list (R * W)) (f : nat -> W -> R) (g : W -> R) :
   (forall w, Un_cv (fun n => f n w) (g w)) -> Un_cv (fun n => expect l (f n)) (expect l g).
 Proof.
-  intros H. induction l as [| [p w] l IH]; simpl.
-  - intros eps Heps. exists O. intros n _. unfold R_dist. rewrite Rminus_0_r, Rabs_R0. exact Heps.
-  - apply (CV_plus (fun n => p * f n w) (fun n => expect l (f n))); [| exact IH].
-    apply (CV_mult (fun _ => p) (fun n => f n w)); [| apply H].
-    intros eps Heps. exists O. intros n _. unfold R_dist. rewrite Rminus_diag_eq, Rabs_R0 by reflexivity. exact Heps.
+  intros H. induction l as [| [p w] l IH]; simpl; [apply constant_limit |].
+  apply (CV_plus (fun n => p * f n w) (fun n => expect l (f n))); [| exact IH].
+  apply (CV_mult (fun _ => p) (fun n => f n w)); [apply constant_limit | apply H].
 Qed.
 
 (** ** The best of finitely many actions *)

@@ -129,7 +129,7 @@ Section LemmaP.
   Qed.
 
   (** ||w_hat - w|| <= ||x|| / sqrt(n c) + ||B|| / (n c). *)
-  (* label: LemmaP *)
+  (* label: lemma:P *)
   Theorem perturbed_least_squares :
     norm2 d (fun j => w_hat j - w j) <= norm2 n x_row / sqrt (INR n * c) + norm2 d B_column / (INR n * c).
   Proof.
@@ -213,7 +213,7 @@ Section LemmaP.
   Qed.
 
   (** With e_y = eps_r + gamma L_f eps_s and e_phi = L2 eps_s this is the second line of Lemma P. *)
-  (* label: LemmaP *)
+  (* label: lemma:P *)
   Theorem perturbed_least_squares_uniform :
     norm2 d (fun j => w_hat j - w j) <= (e_y + e_phi * norm2 d w) / sqrt c + e_phi * rms_residual / c.
   Proof.

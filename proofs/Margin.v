@@ -163,8 +163,14 @@ Proof.
   replace (- x - - y) with (- (x - y)) by ring. rewrite Rabs_Ropp. lra.
 Qed.
 
+Lemma gap_line_abs x : gap bool_dec two_actions (Q_line x) = 2 * Rabs x.
+Proof.
+  rewrite gap_two. unfold Q_line. replace (x - - x) with (2 * x) by ring.
+  rewrite Rabs_mult, (Rabs_pos_eq 2); lra.
+Qed.
+
 Lemma gap_line x : 0 <= x -> gap bool_dec two_actions (Q_line x) = 2 * x.
-Proof. intros H. rewrite gap_two. unfold Q_line. rewrite Rabs_pos_eq; lra. Qed.
+Proof. intros H. rewrite gap_line_abs, Rabs_pos_eq by exact H. reflexivity. Qed.
 
 Lemma greedy_line_above xi x : xi < x -> greedy two_actions (f_line xi x) = true.
 Proof. intros H. rewrite greedy_two. unfold f_line. destruct (Rlt_dec _ _); [reflexivity | lra]. Qed.

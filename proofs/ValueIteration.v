@@ -389,6 +389,24 @@ Section Bellman.
     intros n m. apply J_tail, Hrho.
   Qed.
 
+  (** The value of a policy satisfies its own Bellman equation. *)
+  Lemma value_step rho h (v : A -> W -> R) :
+    (forall a w, has_value rho (extend h a w) (v a w)) ->
+    has_value rho h (expect (rho h) (fun a => expect (law (state h) a) (fun w => rew (state h) a w + gamma * v a w))).
+  Proof.
+    intros Hv. unfold has_value.
+    assert (shift : forall (u : nat -> R) l, Un_cv (fun n => u (S n)) l -> Un_cv u l).
+    { intros u l Hu eps Heps. destruct (Hu eps Heps) as [N HN]. exists (S N). intros [| n] Hn; [lia |].
+      apply HN. lia. }
+    apply shift. cbn [J].
+    apply (expect_limit (rho h) (fun n a => expect (law (state h) a)
+             (fun w => rew (state h) a w + gamma * J (fun _ => rho) n (extend h a w)))). intros a.
+    apply (expect_limit (law (state h) a) (fun n w => rew (state h) a w + gamma * J (fun _ => rho) n (extend h a w))).
+    intros w. apply (CV_plus (fun _ => rew (state h) a w) (fun n => gamma * J (fun _ => rho) n (extend h a w))).
+    - apply constant_limit.
+    - apply (CV_mult (fun _ => gamma) (fun n => J (fun _ => rho) n (extend h a w))); [apply constant_limit | apply Hv].
+  Qed.
+
   (** Always the greedy action of some scores. *)
   Definition greedy_for (score : H -> A -> R) (h : H) : list (R * A) := surely (greedy actions (score h)).
 
