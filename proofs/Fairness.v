@@ -59,6 +59,7 @@ Section Fairness.
 
   (** Both directions: there is no fair rule outside the class. *)
   (* label: thm:cf *)
+  (* label: M-TXT4 *)
   Theorem fair_iff_reads_all_worlds (pi : history Z S A R -> D) :
     inhabited S -> inhabited R -> levels <> [] ->
     (fair M abduct pi <-> exists g, forall h, reachable M h -> pi h = g (augment M abduct levels h)).

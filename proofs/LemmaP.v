@@ -37,7 +37,7 @@ Proof.
   apply H. intros i. apply sum_nonneg. intros j. apply Rle_0_sqr.
 Qed.
 
-(* label: D6 *)
+(* label: lemma:P *)
 Theorem cauchy_schwarz d u v : Rabs (dot d u v) <= norm2 d u * norm2 d v.
 Proof.
   unfold norm2. rewrite <- sqrt_mult by apply dot_self_nonneg. rewrite <- sqrt_Rsqr_abs.

@@ -101,6 +101,7 @@ Section Strict.
 
   (** The two optima agree: what bounds the value of all strictly fair rules bounds that of all fair rules. *)
   (* label: def:cf_policy_strict *)
+  (* label: M-TXT3 *)
   Theorem strict_fairness_costs_nothing (z1 : Z) population earned :
     (forall pi, fair M abduct pi ->
        exists pi', strictly_fair pi' /\ value population earned pi' = value population earned pi)

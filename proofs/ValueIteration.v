@@ -122,8 +122,8 @@ Section Bellman.
   Definition bellman (f : X -> A -> R) (x : X) (a : A) : R :=
     expect (law x a) (fun w => rew x a w + gamma * best actions (f (next x a w))).
 
-  (** asm:completeness speaks of this operator; it is a gamma-contraction in the supremum distance. *)
-  (* label: asm:completeness *)
+  (** It is a gamma-contraction in the supremum distance. *)
+  (* label: alg:cf:2 *)
   Theorem bellman_contracts c f g : close c f g -> close (gamma * c) (bellman f) (bellman g).
   Proof.
     intros H x a. apply expect_close; [apply laws |]. intros w.
@@ -197,7 +197,7 @@ Section Bellman.
   Proof. intros x a. rewrite Rabs_minus_sym. pose proof (iterate_near_Q_star 0 x a) as H. simpl in H. lra. Qed.
 
   (** Q* is a fixed point ... *)
-  (* label: asm:completeness *)
+  (* label: alg:cf:2 *)
   Theorem Q_star_is_fixed x a : bellman Q_star x a = Q_star x a.
   Proof.
     apply equal_if_close.
@@ -212,7 +212,7 @@ Section Bellman.
   Qed.
 
   (** ... and the only bounded one. *)
-  (* label: asm:completeness *)
+  (* label: alg:cf:2 *)
   Theorem Q_star_is_unique Q b :
     0 <= b -> close b Q Q_star -> (forall x a, bellman Q x a = Q x a) -> forall x a, Q x a = Q_star x a.
   Proof.
