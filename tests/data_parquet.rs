@@ -24,7 +24,7 @@ impl Drop for Scratch {
 #[test]
 fn a_panel_survives_parquet_in_both_conventions() {
     for (levels, actions, ids) in [
-        (["low", "mid", "top"], ["go", "stay"], ["007", "a,\"b\"\n"]),
+        (["low", "mid", "top"], ["go", "stay"], ["007", "a,\"b\"\nc"]),
         (["0", "1", "2"], ["-1", "3"], ["1", "2"]),
         (["0.5", "1.0", "2.0"], ["0.0", "1e-7"], ["1.0", "2.0"]),
     ] {
