@@ -2,12 +2,14 @@
 
 mod counterfactual;
 mod exogenous;
+pub mod finite;
 mod mechanism;
 mod simulate;
 pub mod worlds;
 
 pub use counterfactual::{Noise, Trajectory, abduct, predict};
 pub use exogenous::Exogenous;
+pub use finite::FiniteWorld;
 pub use mechanism::Mechanism;
 pub use simulate::simulate;
 pub use worlds::World;
