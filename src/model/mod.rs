@@ -2,6 +2,7 @@
 
 mod counterfactual;
 mod exogenous;
+pub mod finite;
 pub mod fitted;
 mod mechanism;
 mod simulate;
@@ -9,6 +10,7 @@ pub mod worlds;
 
 pub use counterfactual::{Noise, Trajectory, abduct, predict};
 pub use exogenous::Exogenous;
+pub use finite::FiniteWorld;
 pub use mechanism::Mechanism;
 pub use simulate::simulate;
 pub use worlds::World;
