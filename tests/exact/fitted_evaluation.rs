@@ -260,6 +260,7 @@ fn values_that_grow_without_bound_are_an_outcome_and_no_number() {
 
 /// The state itself as the only feature.
 #[derive(Clone)]
+#[derive(Debug)]
 struct Only;
 
 impl FeatureMap for Only {
