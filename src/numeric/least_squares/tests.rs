@@ -198,6 +198,12 @@ fn a_number_that_is_not_finite_is_found_where_it_is() {
         least_squares(&design, &[1.0; 1000], 3, 1),
         Err(LeastSquaresError::NonFiniteDesign { row: 996, column: 2, value: f64::INFINITY })
     );
+    let mut design = [1.0; 9];
+    design[3] = f64::INFINITY;
+    assert_eq!(
+        least_squares(&design, &[1.0; 3], 3, 1),
+        Err(LeastSquaresError::NonFiniteDesign { row: 1, column: 0, value: f64::INFINITY })
+    );
     let mut targets = vec![0.0; 8];
     targets[5] = f64::NEG_INFINITY;
     assert_eq!(
