@@ -73,7 +73,7 @@ impl Gram {
         &self.matrix
     }
 
-    /// Adds row-major rows. Blocks of 256 rows and more are fastest.
+    /// Adds row-major rows. Nothing is allocated; blocks of some hundred rows are fastest.
     ///
     /// # Panics
     /// When `rows` is not a whole number of rows.
