@@ -5,7 +5,8 @@ use super::options::{Missing, ModelOptions};
 use super::output::{stage, table, warnings};
 use counterfair::data::{MissingRepair, Panel, ReadOptions, read};
 use counterfair::evaluate::{
-    EvaluationSettings, FittedEvaluation, OffPolicy, PanelAudit, PanelDraws, audit, fitted_q_evaluation, probabilities_along,
+    EvaluationSettings, FittedEvaluation, OffPolicy, PanelAudit, PanelDraws, audit, fitted_q_evaluation,
+    probabilities_along,
 };
 use counterfair::learn::features::Polynomial;
 use counterfair::learn::stored::{Method, StoredPolicy};
@@ -135,7 +136,8 @@ fn by_regression<V: View>(
     let rows = views.views().len() / views.width();
     let mut by_action = vec![0.0; rows * q.actions()];
     q.values(views.views(), &mut by_action);
-    let by_row = (0..rows).flat_map(|i| (0..q.actions()).map(move |a| (i, a))).map(|(i, a)| by_action[a * rows + i]).collect();
+    let by_row =
+        (0..rows).flat_map(|i| (0..q.actions()).map(move |a| (i, a))).map(|(i, a)| by_action[a * rows + i]).collect();
     let value = value.ok_or_else(|| match outcome {
         Outcome::Diverged { iteration } => format!("diverged at iteration {iteration}"),
         other => format!("{other:?}"),
