@@ -23,6 +23,7 @@
 
 pub mod data;
 pub mod evaluate;
+pub mod experiment;
 pub mod learn;
 pub mod model;
 pub mod numeric;
