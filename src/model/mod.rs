@@ -2,6 +2,7 @@
 
 mod counterfactual;
 mod exogenous;
+pub mod fitted;
 mod mechanism;
 mod simulate;
 pub mod worlds;

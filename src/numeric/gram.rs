@@ -264,7 +264,8 @@ fn cholesky(mut a: Vec<f64>, n: usize) -> Result<Vec<f64>, GramRefusal> {
         let explained: f64 = row[..j].iter().map(|l| l * l).sum();
         let pivot = row[j] - explained;
         // What is left of the column is rounding error of the subtraction.
-        if !(pivot > n as f64 * tolerance::EPSILON * row[j]) {
+        let independent = pivot > n as f64 * tolerance::EPSILON * row[j];
+        if !independent {
             return Err(GramRefusal::NotPositiveDefinite { column: j });
         }
         row[j] = pivot.sqrt();
