@@ -28,3 +28,4 @@ pub mod learn;
 pub mod model;
 pub mod numeric;
 pub mod preprocess;
+pub mod report;

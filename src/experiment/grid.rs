@@ -1,6 +1,6 @@
 //! The paper's figures and tables as lists of cells: declared, not coded.
 
-use super::{Cell, Learner, Method, SemiSynthetic, Setting, Split, Study, Synthetic};
+use super::{Cell, Learner, Method, Record, SemiSynthetic, Setting, Split, Study, Synthetic};
 use std::fmt;
 use std::str::FromStr;
 
@@ -108,6 +108,23 @@ impl Scale {
         Self { evaluation_people: 2000, seeds: 12, splits: 5, ..Self::paper() }
     }
 
+    /// The paper's scale with seeds, splits, people followed and learner read off results, for those that were only joined.
+    pub fn covering(records: &[Record]) -> Self {
+        let mut scale = Self { seeds: 0, splits: 0, ..Self::paper() };
+        for record in records {
+            scale.learner = record.cell.learner();
+            match &record.cell {
+                Cell::Synthetic(c) => {
+                    scale.seeds = scale.seeds.max(c.seed);
+                    scale.evaluation_people = c.evaluation_people;
+                }
+                Cell::SemiSynthetic(c) => scale.seeds = scale.seeds.max(c.seed),
+                Cell::Split(c) => scale.splits = scale.splits.max(c.seed),
+            }
+        }
+        scale
+    }
+
     /// The cells of some labels, in canonical order, each once. `studies` are those that the labels on data refer to.
     pub fn cells(&self, labels: &[Label], studies: &[Study]) -> Vec<Cell> {
         let mut cells = Vec::new();
@@ -193,7 +210,9 @@ impl Scale {
             let (study, attribute) = (study.name().to_string(), attribute.to_string());
             Cell::Split(Split { study, attribute, methods: methods.clone(), learner: self.learner, seed })
         };
-        study.attributes().flat_map(|attribute| (1..=self.splits).map(move |seed| (attribute, seed)))
+        study
+            .attributes()
+            .flat_map(|attribute| (1..=self.splits).map(move |seed| (attribute, seed)))
             .map(|(attribute, seed)| split(attribute, seed))
             .collect()
     }

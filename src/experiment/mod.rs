@@ -16,7 +16,6 @@ mod cell;
 mod context;
 mod grid;
 pub mod journal;
-mod means_stub;
 mod method;
 mod policies;
 mod record;

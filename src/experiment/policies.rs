@@ -1,6 +1,5 @@
 //! From a method's name and a panel to something that can be followed.
 
-use super::means_stub::{Basis, FitError, FitSettings, Fitted, Pooling, fit};
 use super::{Learner, Learning, Method};
 use crate::data::Panel;
 use crate::learn::features::{Polynomial, PolynomialError};
@@ -9,6 +8,7 @@ use crate::learn::{
     fitted_q_iteration,
 };
 use crate::model::World;
+use crate::model::fitted::{Basis, FitError, FitSettings, Fitted, Pooling, fit};
 use crate::numeric::Stream;
 use crate::preprocess::{Full, Oracle, Preprocessor, Sequential, StateOverflow, Unaware, batch};
 use std::sync::Arc;
@@ -96,8 +96,7 @@ impl<'a> School<'a> {
 
     /// A method that needs data only.
     pub fn learn(&mut self, method: Method) -> Result<Candidate, NotLearned> {
-        let (p, levels, actions) =
-            (self.panel.state_dim(), self.panel.levels().len(), self.panel.action_names().len());
+        let (p, levels, actions) = (self.panel.state_dim(), self.panel.levels().len(), self.panel.action_names().len());
         match method {
             Method::Full => {
                 if self.full.is_none() {
@@ -173,9 +172,10 @@ impl<'a> School<'a> {
 
 /// How a learner fits means.
 pub(super) fn mean_settings(learner: Learner, stream: Stream) -> FitSettings {
-    match learner {
-        Learner::LeastSquares => FitSettings { basis: Basis::Spline, pooling: Pooling::PerLevel, stream },
-        Learner::Quadratic => FitSettings { basis: Basis::Polynomial(2), pooling: Pooling::Pooled, stream },
-        Learner::Neural => FitSettings { basis: Basis::Neural, pooling: Pooling::PerLevel, stream },
-    }
+    let (basis, pooling) = match learner {
+        Learner::LeastSquares => (Basis::Spline, Pooling::PerLevel),
+        Learner::Quadratic => (Basis::Polynomial(2), Pooling::Pooled),
+        Learner::Neural => (Basis::Spline, Pooling::PerLevel),
+    };
+    FitSettings { basis, pooling, stream, ..FitSettings::default() }
 }

@@ -65,6 +65,6 @@ pub fn rate(records: &[Record], method: Method, at: impl Fn(&Cell) -> Option<f64
     }
     groups.sort_by(|a, b| a.0.total_cmp(&b.0));
     let sizes: Vec<f64> = groups.iter().map(|(at, _)| *at).collect();
-    let samples: Vec<&[f64]> = groups.iter().map(|(_, values)| values.as_slice()).collect();
-    log_log_slope(&sizes, &samples, RESAMPLES, CONFIDENCE, Stream::new(0).named("rate"))
+    let samples: Vec<Vec<f64>> = groups.into_iter().map(|(_, values)| values).collect();
+    log_log_slope(&sizes, &samples, CONFIDENCE, RESAMPLES, Stream::new(0).named("rate"))
 }

@@ -114,11 +114,8 @@ impl Study {
     /// The panel whose sensitive level is this attribute; `None` when there is no such attribute.
     pub fn panel(&self, attribute: &str) -> Option<Panel> {
         let attribute = self.attribute(attribute)?;
-        let shape = PanelBuilder::new(
-            attribute.levels.clone(),
-            self.panel.action_names().clone(),
-            self.panel.state_dim(),
-        );
+        let shape =
+            PanelBuilder::new(attribute.levels.clone(), self.panel.action_names().clone(), self.panel.state_dim());
         let mut builder = shape.expect("a study has actions and states, and its attributes have levels");
         for (person, &level) in self.panel.iter().zip(&attribute.codes) {
             builder.push(Person { level, ..person }).expect("a person of an existing panel at a level that exists");

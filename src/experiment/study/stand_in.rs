@@ -24,10 +24,31 @@ struct Effect {
 
 /// Levels sort by their text, so the second is the one whose effects are listed. None of these numbers was estimated from anybody.
 const EFFECTS: [Effect; 4] = [
-    Effect { name: "education", levels: ["below college", "college"], share: 0.55, pain: -0.45, reward: 0.10, calls: [0.05, 0.45] },
-    Effect { name: "age", levels: ["50 and over", "below 50"], share: 0.48, pain: -0.40, reward: -0.10, calls: [0.10, 0.60] },
+    Effect {
+        name: "education",
+        levels: ["below college", "college"],
+        share: 0.55,
+        pain: -0.45,
+        reward: 0.10,
+        calls: [0.05, 0.45],
+    },
+    Effect {
+        name: "age",
+        levels: ["50 and over", "below 50"],
+        share: 0.48,
+        pain: -0.40,
+        reward: -0.10,
+        calls: [0.10, 0.60],
+    },
     Effect { name: "sex", levels: ["female", "male"], share: 0.38, pain: -0.30, reward: -0.05, calls: [-0.10, 0.60] },
-    Effect { name: "ethnicity", levels: ["Hispanic", "non-Hispanic"], share: 0.80, pain: -0.80, reward: 0.15, calls: [0.00, 0.40] },
+    Effect {
+        name: "ethnicity",
+        levels: ["Hispanic", "non-Hispanic"],
+        share: 0.80,
+        pain: -0.80,
+        reward: 0.15,
+        calls: [0.00, 0.40],
+    },
 ];
 
 impl Study {
@@ -53,9 +74,11 @@ impl Study {
         let actions = Labels::new(["brief call", "live call", "long call"]);
         let code = |name: &str| actions.code(name).expect("one of the three") as u32;
         let calls = [code("brief call"), code("long call"), code("live call")];
-        let mut builder = PanelBuilder::new(Labels::numbered(1), actions.clone(), 2).expect("three actions, two states");
+        let mut builder =
+            PanelBuilder::new(Labels::numbered(1), actions.clone(), 2).expect("three actions, two states");
         for (i, chosen) in uniforms.chunks_exact(EFFECTS.len()).enumerate() {
-            let has = |effect: usize| f64::from(u8::from(chosen[effect] < EFFECTS[effect].share)) - EFFECTS[effect].share;
+            let has =
+                |effect: usize| f64::from(u8::from(chosen[effect] < EFFECTS[effect].share)) - EFFECTS[effect].share;
             let sum = |of: &dyn Fn(&Effect) -> f64| (0..EFFECTS.len()).map(|k| has(k) * of(&EFFECTS[k])).sum::<f64>();
             let (e, c) = (sum(&|x| x.pain), sum(&|x| x.reward));
             let d = [0.0, sum(&|x| x.calls[0]), sum(&|x| x.calls[1])];
@@ -73,9 +96,7 @@ impl Study {
                 let draw = coin * odds.iter().sum::<f64>();
                 let a = if draw < odds[0] { 0 } else { 1 + usize::from(draw >= odds[0] + odds[1]) };
                 let gain = [0.0, -0.45 + 0.09 * pain, -1.15 + 0.20 * pain][a] + d[a];
-                rewards.push(
-                    7.15 + c - 0.16 * pain - 0.10 * interference + gain + 0.6 * noise[2 * (WEEKS + 1) + t],
-                );
+                rewards.push(7.15 + c - 0.16 * pain - 0.10 * interference + gain + 0.6 * noise[2 * (WEEKS + 1) + t]);
                 taken.push(calls[a]);
                 (pain, interference) = (
                     1.6 + 0.35 * e + 0.60 * pain + 0.10 * interference - [0.0, 0.15, 0.45][a] + u(t + 1, 0),

@@ -103,7 +103,8 @@ fn read(text: &[u8]) -> Result<BTreeMap<String, Pupil>, StarError> {
     let mut reader = csv::Reader::from_reader(text);
     let headers = reader.headers().map_err(|e| StarError::Csv { line: 1, reason: e.to_string() })?.clone();
     let position = |name: &'static str| {
-        let missing = || StarError::Value { line: 1, column: name, value: headers.iter().collect::<Vec<_>>().join(",") };
+        let missing =
+            || StarError::Value { line: 1, column: name, value: headers.iter().collect::<Vec<_>>().join(",") };
         headers.iter().position(|h| h == name).ok_or_else(missing)
     };
     let mut at = [0; 8];
@@ -112,10 +113,8 @@ fn read(text: &[u8]) -> Result<BTreeMap<String, Pupil>, StarError> {
     }
     let mut pupils: BTreeMap<String, Pupil> = BTreeMap::new();
     for row in reader.records() {
-        let row = row.map_err(|e| StarError::Csv {
-            line: e.position().map_or(0, csv::Position::line),
-            reason: e.to_string(),
-        })?;
+        let row = row
+            .map_err(|e| StarError::Csv { line: e.position().map_or(0, csv::Position::line), reason: e.to_string() })?;
         let line = row.position().map_or(0, csv::Position::line);
         let cell = |column: usize| Some(&row[at[column]]).filter(|text| !text.is_empty() && *text != "NA");
         let wrong = |column: usize| StarError::Value { line, column: COLUMNS[column], value: row[at[column]].into() };
