@@ -1,3 +1,64 @@
-//! Subcommands, one file each.
+//! The command line: arguments in, library calls, files and tables out.
 
-pub mod reproduce;
+mod decide;
+mod error;
+mod learn;
+mod optimum;
+mod options;
+mod output;
+mod preprocess;
+mod reproduce;
+mod simulate;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Counterfactually fair policies for sequential decisions: learn them, evaluate them, deploy them, and check the theory.
+#[derive(Parser)]
+#[command(version, propagate_version = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// The full grids of the paper, with a report
+    Reproduce(reproduce::ReproduceArgs),
+    /// Join the results of shards
+    Merge(reproduce::MergeArgs),
+    /// Best fair and best unrestricted value of one of the paper's worlds
+    Optimum(optimum::Arguments),
+    /// Data from a named world, as its behaviour policy would have collected them
+    Simulate(simulate::Arguments),
+    /// Counterfactual states and rewards (alg:cf:1) for a file
+    Preprocess(preprocess::Arguments),
+    /// Learn a policy from a file: preprocess, then fitted Q iteration
+    Learn(learn::Arguments),
+    /// Deploy a policy: JSON lines in, decisions out
+    Decide(decide::Arguments),
+}
+
+/// Runs the program; bad input exits with 2.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match arguments.command {
+        None => reproduce::run_quick().map_err(Into::into),
+        Some(Command::Reproduce(arguments)) => reproduce::reproduce(&arguments).map_err(Into::into),
+        Some(Command::Merge(arguments)) => reproduce::merge(&arguments).map_err(Into::into),
+        Some(Command::Optimum(arguments)) => optimum::run(&arguments),
+        Some(Command::Simulate(arguments)) => simulate::run(&arguments),
+        Some(Command::Preprocess(arguments)) => preprocess::run(&arguments),
+        Some(Command::Learn(arguments)) => learn::run(&arguments),
+        Some(Command::Decide(arguments)) => decide::run(&arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        // A reader that went away (`| head`) is not a failure of ours.
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

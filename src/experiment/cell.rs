@@ -1,6 +1,7 @@
 //! A cell: the smallest piece of work, and everything its numbers depend on.
 
 use super::Method;
+use crate::learn::optimum::PaperWorld;
 use crate::numeric::Stream;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -60,6 +61,15 @@ impl fmt::Display for Setting {
             Self::Linear => "linear",
             Self::Nonlinear => "nonlinear",
         })
+    }
+}
+
+impl From<Setting> for PaperWorld {
+    fn from(world: Setting) -> Self {
+        match world {
+            Setting::Linear => Self::Linear,
+            Setting::Nonlinear => Self::Nonlinear,
+        }
     }
 }
 

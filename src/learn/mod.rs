@@ -6,8 +6,10 @@ pub mod features;
 mod fitted_q;
 mod fitted_q_pass;
 mod mixture;
+pub mod optimum;
 mod policy;
 mod replay;
+pub mod stored;
 
 pub use action_value::{ActionValue, LinearQ};
 pub use agent::{Agent, AgentMemory, Deployed};
