@@ -229,7 +229,7 @@ fn levels_and_actions_that_a_policy_does_not_know_are_errors() {
     let options =
         ReadOptions { levels: Some(Labels::new(["x", "y"])), actions: Some(Labels::new(["0", "1"])), ..incoming() };
     assert_error!(
-        error("a,1,x,,,1\na,2,x,1.0,0,1\nb,1,w,,,1\n", &options),
+        error("a,1,x,,,1\na,2,x,1.0,0,1\nb,1,w,,,1\nc,1,v,,,1\nd,1,w,,,1\n", &options),
         DataError::UnknownLevel { .. },
         "panel.csv, line 4, column z1: \"w\" is not a known level; known are x, y"
     );

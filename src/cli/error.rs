@@ -1,7 +1,7 @@
 //! Everything that can be wrong with what the user gave us.
 
 use counterfair::data::{DataError, WriteError};
-use counterfair::learn::FittedQError;
+use counterfair::learn::{FittedQError, NeuralQError};
 use counterfair::learn::features::PolynomialError;
 use counterfair::learn::optimum::OptimumError;
 use counterfair::learn::stored::PolicyFileError;
@@ -23,6 +23,8 @@ pub enum CliError {
     Overflow(#[from] StateOverflow),
     #[error(transparent)]
     FittedQ(#[from] FittedQError),
+    #[error(transparent)]
+    NeuralQ(#[from] NeuralQError),
     #[error(transparent)]
     Features(#[from] PolynomialError),
     #[error(transparent)]

@@ -7,8 +7,11 @@ use super::preprocess::preprocess;
 use clap::ValueEnum;
 use counterfair::data::{Panel, atomically};
 use counterfair::learn::features::{Features, Polynomial};
-use counterfair::learn::stored::{Manifest, Method, Parts, StoredPolicy};
-use counterfair::learn::{Clipping, FittedQ, Outcome, Settings, fitted_q_iteration};
+use counterfair::learn::stored::{Manifest, Method, Parts, StoredPolicy, StoredQ};
+use counterfair::learn::{
+    Clipping, FittedQ, NeuralSettings, Outcome, Settings, fitted_q_iteration, neural_fitted_q_iteration,
+};
+use counterfair::numeric::Stream;
 use counterfair::preprocess::{Experience, Full, Unaware, View, batch};
 use std::path::PathBuf;
 
@@ -24,7 +27,10 @@ pub struct Arguments {
     /// Cross-fit over this many contiguous blocks of people
     #[arg(long, value_name = "K")]
     folds: Option<usize>,
-    /// Total degree of the action value's polynomial
+    /// How the action value is fitted
+    #[arg(long, value_enum, default_value_t = Learner::LeastSquares)]
+    learner: Learner,
+    /// Total degree of the action value's polynomial (least squares)
     #[arg(long, default_value_t = 2)]
     degree: usize,
     /// Discount γ
@@ -45,6 +51,15 @@ pub struct Arguments {
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
+}
+
+/// Classes of action values.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum Learner {
+    /// Polynomials, by least squares
+    LeastSquares,
+    /// A net with supplement F.1's settings
+    Neural,
 }
 
 /// Methods that can be learned from a file.
@@ -93,8 +108,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         rows: arguments.data.rows.into(),
         level_weights,
         mechanism,
-        features: fit.features,
-        weights: fit.weights,
+        q: fit.q,
         manifest: Manifest {
             program: format!("counterfair {}", env!("CARGO_PKG_VERSION")),
             command: std::env::args().skip(1).collect::<Vec<_>>().join(" "),
@@ -108,16 +122,14 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     if arguments.json {
         let summary = serde_json::json!({
             "method": method, "people": panel.people(), "transitions": fit.transitions, "outcome": describe(fit.outcome),
-            "condition": fit.condition, "features": policy.weights.len() / policy.actions.len(), "warnings": notes,
+            "condition": fit.condition, "warnings": notes,
         });
         println!("{summary:#}");
     } else {
         println!(
-            "{}: {} transitions, {} features an action, condition {:.1}; {}",
+            "{}: {} transitions; {}",
             arguments.save.display(),
             fit.transitions,
-            policy.weights.len() / policy.actions.len(),
-            fit.condition,
             describe(fit.outcome)
         );
         for line in notes {
@@ -129,10 +141,10 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
 
 /// A fit without its view type, ready to be stored.
 struct Learned {
-    features: Features,
-    weights: Vec<f64>,
+    q: StoredQ,
     outcome: Outcome,
-    condition: f64,
+    /// Largest condition number of the regressions; nets have none.
+    condition: Option<f64>,
     transitions: usize,
 }
 
@@ -142,6 +154,16 @@ fn learn<V: View>(
     coordinates: usize,
     levels: usize,
 ) -> Result<Learned, CliError> {
+    if arguments.learner == Learner::Neural {
+        let settings =
+            NeuralSettings { discount: arguments.discount, iterations: arguments.iterations, ..NeuralSettings::default() };
+        let stream = Stream::new(arguments.model.seed).named("neural q");
+        let (q, outcome) = stage("fitted Q iteration with a net", || {
+            neural_fitted_q_iteration(experience, levels, &settings, stream)
+        })?;
+        let q = StoredQ::Neural(q.net().clone());
+        return Ok(Learned { q, outcome, condition: None, transitions: experience.transitions() });
+    }
     let features = Polynomial::for_rows(experience.views(), coordinates, levels, arguments.degree)?;
     let settings = Settings {
         discount: arguments.discount,
@@ -151,13 +173,8 @@ fn learn<V: View>(
     };
     let FittedQ { q, outcome, condition, transitions } =
         stage("fitted Q iteration", || fitted_q_iteration(experience, &features, settings))?;
-    Ok(Learned {
-        features: Features::Polynomial(features),
-        weights: q.weights().to_vec(),
-        outcome,
-        condition,
-        transitions,
-    })
+    let q = StoredQ::Linear { features: Features::Polynomial(features), weights: q.weights().to_vec() };
+    Ok(Learned { q, outcome, condition: Some(condition), transitions })
 }
 
 /// How fitted Q iteration ended, in words.

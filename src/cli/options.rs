@@ -107,7 +107,7 @@ impl DataOptions {
 /// What mechanism to fit.
 #[derive(Args)]
 pub struct ModelOptions {
-    /// The mechanism: spline, linear, poly:D
+    /// The mechanism: spline, linear, poly:D or neural
     #[arg(long, default_value = "spline", value_name = "MODEL")]
     pub model: Model,
     /// One regression for all levels or one for each
@@ -153,11 +153,12 @@ impl FromStr for Model {
         match (text, text.strip_prefix("poly:")) {
             ("spline", _) => Ok(Self(Basis::Spline)),
             ("linear", _) => Ok(Self(Basis::Linear)),
+            ("neural", _) => Ok(Self(Basis::Neural)),
             (_, Some(degree)) => match degree.parse() {
                 Ok(degree) if degree >= 1 => Ok(Self(Basis::Polynomial(degree))),
                 _ => Err(format!("{degree:?} is not a degree of 1 or more")),
             },
-            _ => Err(format!("{text:?} is none of spline, linear, poly:D")),
+            _ => Err(format!("{text:?} is none of spline, linear, poly:D, neural")),
         }
     }
 }

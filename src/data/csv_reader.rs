@@ -18,7 +18,7 @@ use std::path::Path;
 pub fn read_csv(path: &Path, options: &ReadOptions) -> Result<Read, DataError> {
     let file = path.display().to_string();
     match std::fs::read(path) {
-        Ok(bytes) => parse(&bytes, &file, options),
+        Ok(bytes) => assemble(parse(bytes, &file, options)?, options),
         Err(source) => Err(unreadable(file, source)),
     }
 }
@@ -42,7 +42,7 @@ pub fn read_csv(path: &Path, options: &ReadOptions) -> Result<Read, DataError> {
 pub fn read_csv_from(mut reader: impl io::Read, name: &str, options: &ReadOptions) -> Result<Read, DataError> {
     let mut bytes = Vec::new();
     match reader.read_to_end(&mut bytes) {
-        Ok(_) => parse(&bytes, name, options),
+        Ok(_) => assemble(parse(bytes, name, options)?, options),
         Err(source) => Err(unreadable(name.into(), source)),
     }
 }
@@ -54,8 +54,9 @@ pub(super) fn unreadable(file: String, source: io::Error) -> DataError {
     }
 }
 
-fn parse(bytes: &[u8], file: &str, options: &ReadOptions) -> Result<Read, DataError> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+/// Takes the bytes along with it, so that they are gone before the table becomes a panel.
+fn parse(bytes: Vec<u8>, file: &str, options: &ReadOptions) -> Result<Table, DataError> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
     let mut lines = Lines { bytes, at: 0, line: 1 };
     let mut record = csv::StringRecord::new();
@@ -84,7 +85,7 @@ fn parse(bytes: &[u8], file: &str, options: &ReadOptions) -> Result<Read, DataEr
         }
         table.push(line, |j| &record[j])?;
     }
-    assemble(table, options)
+    Ok(table)
 }
 
 /// The only error a reader of flexible records from memory has: a cell that is not UTF-8.

@@ -166,7 +166,7 @@ fn output_columns(file: &str, source: &Source, width: usize) -> Result<(Vec<Stri
 fn output_width(file: &str, panel: &Panel, states: &[f64], rewards: &[f64]) -> Result<usize, DataError> {
     let shape = |what, found, expected| DataError::OutputShape { file: file.into(), what, found, expected };
     let width = states.len() / panel.state_rows();
-    if width == 0 || states.len() % panel.state_rows() != 0 {
+    if width == 0 || !states.len().is_multiple_of(panel.state_rows()) {
         return Err(shape("state numbers", states.len(), panel.state_rows() * width.max(1)));
     }
     if rewards.len() != panel.decisions() {

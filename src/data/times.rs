@@ -70,4 +70,11 @@ mod tests {
         assert!(step.is_gap(0.1, 0.3));
         assert!(step.is_gap(0.1, 0.2001));
     }
+    #[test]
+    fn seconds_since_an_epoch_round_coarsely_but_a_gap_is_seen() {
+        let tenths: Vec<f64> = (0..1000).map(|k| 1e9 + f64::from(k) * 0.1).collect();
+        let step = step(&[&tenths]);
+        assert!(tenths.windows(2).all(|pair| !step.is_gap(pair[0], pair[1])));
+        assert!(step.is_gap(1e9, 1e9 + 0.1001));
+    }
 }

@@ -1,11 +1,11 @@
 //! A policy on disk: everything deployment needs, in one versioned JSON file.
 
 use super::features::{FeatureMap, Features};
-use super::{Agent, Deployed, Greedy, LinearQ};
+use super::{Agent, Deployed, Greedy, LinearQ, NeuralQ, QNet};
 use crate::data::{Columns, Labels, RowConvention};
 use crate::model::Mechanism;
 use crate::model::fitted::Fitted;
-use crate::preprocess::{Augmented, Full, Observed, Sequential, Unaware};
+use crate::preprocess::{Full, Preprocessor, Sequential, Unaware};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -67,12 +67,61 @@ pub struct StoredPolicy {
     pub level_weights: Vec<f64>,
     /// The mechanism behind counterfactual states; only Ours has one.
     pub mechanism: Option<Fitted>,
-    /// φ.
-    pub features: Features,
-    /// w, d numbers for each action in turn.
-    pub weights: Vec<f64>,
+    /// The action value whose largest entry is taken.
+    pub q: StoredQ,
     /// How it came to be.
     pub manifest: Manifest,
+}
+
+/// An action value as it is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StoredQ {
+    /// Q(s, a) = wₐᵀ φ(s).
+    Linear {
+        /// φ.
+        features: Features,
+        /// w, d numbers for each action in turn.
+        weights: Vec<f64>,
+    },
+    /// A net.
+    Neural(QNet),
+}
+
+impl StoredQ {
+    fn inputs(&self) -> usize {
+        match self {
+            Self::Linear { features, .. } => features.inputs(),
+            Self::Neural(net) => net.inputs(),
+        }
+    }
+
+    /// The first thing that does not fit `actions` actions, if any.
+    fn problem(&self, actions: usize) -> Option<String> {
+        match self {
+            Self::Linear { features, weights } => {
+                let d = features.count();
+                if d.checked_mul(actions) != Some(weights.len()) {
+                    return Some(format!("{} weights for {actions} actions with {d} features each", weights.len()));
+                }
+                weights.iter().find(|w| !w.is_finite()).map(|w| format!("a weight is {w}"))
+            }
+            Self::Neural(net) if !net.is_consistent() => Some("the net's parts do not fit together".into()),
+            Self::Neural(net) if net.actions() != actions => {
+                Some(format!("a net with {} outputs for {actions} actions", net.actions()))
+            }
+            Self::Neural(_) => None,
+        }
+    }
+
+    fn greedy<P: Preprocessor + 'static>(&self, preprocessor: P, actions: usize) -> Box<dyn Agent> {
+        match self.clone() {
+            Self::Linear { features, weights } => {
+                Box::new(Deployed::new(preprocessor, Greedy(LinearQ::new(features, actions, weights))))
+            }
+            Self::Neural(net) => Box::new(Deployed::new(preprocessor, Greedy(NeuralQ::new(net)))),
+        }
+    }
 }
 
 /// Why a policy file cannot be used.
@@ -132,10 +181,8 @@ pub struct Parts {
     pub level_weights: Vec<f64>,
     /// The mechanism of Ours.
     pub mechanism: Option<Fitted>,
-    /// φ.
-    pub features: Features,
-    /// w.
-    pub weights: Vec<f64>,
+    /// The action value.
+    pub q: StoredQ,
     /// How it came to be.
     pub manifest: Manifest,
 }
@@ -143,19 +190,7 @@ pub struct Parts {
 impl StoredPolicy {
     /// A policy ready to be written.
     pub fn new(parts: Parts) -> Self {
-        let Parts {
-            method,
-            levels,
-            actions,
-            state_dim,
-            columns,
-            rows,
-            level_weights,
-            mechanism,
-            features,
-            weights,
-            manifest,
-        } = parts;
+        let Parts { method, levels, actions, state_dim, columns, rows, level_weights, mechanism, q, manifest } = parts;
         Self {
             format: FORMAT.into(),
             version: VERSION,
@@ -167,8 +202,7 @@ impl StoredPolicy {
             rows,
             level_weights,
             mechanism,
-            features,
-            weights,
+            q,
             manifest,
         }
     }
@@ -215,7 +249,6 @@ impl StoredPolicy {
             Method::Full => p.checked_add(1),
             Method::Unaware => Some(p),
         };
-        let d = self.features.count();
         if k == 0 || a == 0 || p == 0 {
             return Some(format!("{k} levels, {a} actions and {p} state coordinates; each must be at least one"));
         }
@@ -225,14 +258,14 @@ impl StoredPolicy {
         if self.actions != Labels::new(self.actions.names().iter().cloned()) {
             return Some(format!("action names {:?} are not sorted and distinct", self.actions.names()));
         }
-        if Some(self.features.inputs()) != width {
-            return Some(format!("features read {} numbers, the method shows {width:?}", self.features.inputs()));
+        if Some(self.q.inputs()) != width {
+            return Some(format!("the action value reads {} numbers, the method shows {width:?}", self.q.inputs()));
         }
-        if d.checked_mul(a) != Some(self.weights.len()) {
-            return Some(format!("{} weights for {a} actions with {d} features each", self.weights.len()));
+        if let Some(problem) = self.q.problem(a) {
+            return Some(problem);
         }
-        if let Some(w) = self.weights.iter().chain(&self.level_weights).find(|w| !w.is_finite()) {
-            return Some(format!("a weight is {w}"));
+        if let Some(w) = self.level_weights.iter().find(|w| !w.is_finite()) {
+            return Some(format!("a level weight is {w}"));
         }
         if self.level_weights.len() != k {
             return Some(format!("{} level weights for {k} levels", self.level_weights.len()));
@@ -255,19 +288,14 @@ impl StoredPolicy {
     /// # Panics
     /// If the policy was put together by hand from parts that do not fit; one that was read from a file always fits.
     pub fn agent(&self) -> Box<dyn Agent> {
-        let state_dim = self.state_dim;
+        let (state_dim, actions) = (self.state_dim, self.actions.len());
         match self.method {
             Method::Ours => {
                 let mechanism = self.mechanism.clone().expect("validated: Ours has a mechanism");
-                let sequential = Sequential::new(mechanism, self.level_weights.clone());
-                Box::new(Deployed::new(sequential, Greedy(self.q::<Augmented>())))
+                self.q.greedy(Sequential::new(mechanism, self.level_weights.clone()), actions)
             }
-            Method::Full => Box::new(Deployed::new(Full { state_dim }, Greedy(self.q::<Observed>()))),
-            Method::Unaware => Box::new(Deployed::new(Unaware { state_dim }, Greedy(self.q::<Observed>()))),
+            Method::Full => self.q.greedy(Full { state_dim }, actions),
+            Method::Unaware => self.q.greedy(Unaware { state_dim }, actions),
         }
-    }
-
-    fn q<V: crate::preprocess::View>(&self) -> LinearQ<V, Features> {
-        LinearQ::new(self.features.clone(), self.actions.len(), self.weights.clone())
     }
 }

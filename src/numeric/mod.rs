@@ -17,6 +17,7 @@ mod estimate;
 mod gram;
 mod least_squares;
 mod monomials;
+pub mod network;
 pub mod product;
 pub mod quadrature;
 mod row_factor;

@@ -3,18 +3,22 @@
 mod basis;
 mod cross_validation;
 mod gain;
+mod neural;
 mod regression;
 mod spline;
 mod terms;
 
 pub use basis::StateBasis;
 pub use gain::one_step_gain;
+pub use neural::NeuralSettings;
 pub use regression::RegressionReport;
 pub use spline::{KnotError, NaturalSpline};
 
 use super::Mechanism;
 use crate::data::Panel;
 use crate::numeric::{LeastSquaresError, Monomials, Stream, TooManyMonomials};
+use crate::numeric::network::StandardizerError;
+use neural::{Nets, fit_nets};
 use regression::{Table, fit_table, level_values};
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +32,8 @@ pub enum Basis {
     Polynomial(usize),
     /// Natural cubic splines of the state coordinates, their number of knots chosen by cross-validation over people.
     Spline,
+    /// A net, as in supplement F.1.
+    Neural,
 }
 
 /// One regression for all levels, or one for each.
@@ -85,6 +91,15 @@ pub enum FitError {
         /// Its name.
         level: String,
     },
+    /// The training of a net left the finite numbers.
+    #[error("the training of a net diverged in epoch {epoch}")]
+    Diverged {
+        /// The epoch, counted from 1.
+        epoch: usize,
+    },
+    /// Numbers too large to be standardised.
+    #[error(transparent)]
+    Standardizer(#[from] StandardizerError),
     /// Too high a degree.
     #[error(transparent)]
     Degree(#[from] TooManyMonomials),
@@ -99,30 +114,54 @@ pub struct Fitted {
     state_dim: usize,
     actions: usize,
     initial: Vec<Vec<f64>>,
-    table: Table,
+    means: Means,
     reports: Vec<RegressionReport>,
     gain: f64,
 }
 
-/// Fits a mechanism by least squares.
+/// The transition and reward means, in one of their forms.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Means {
+    Table(Table),
+    Nets(Nets),
+}
+
+/// Fits a mechanism: initial means, then transitions and rewards by least squares or by nets with supplement F.1's settings.
 ///
 /// # Errors
 /// [`FitError`]: a level without data, levels that are no numbers, a degree out of reach.
 pub fn fit(panel: &Panel, settings: &FitSettings) -> Result<Fitted, FitError> {
-    let FitSettings { basis, pooling, code, .. } = *settings;
-    let initial = initial_means(panel)?;
+    let FitSettings { basis, pooling, code, stream } = *settings;
+    if basis == Basis::Neural {
+        return fit_neural(panel, pooling, &NeuralSettings::default(), stream);
+    }
     let values = level_values(panel, code)?;
     let groups = if pooling == Pooling::Pooled { 1 } else { panel.levels().len() };
     let p = panel.state_dim();
     let bases = match basis {
-        Basis::Linear => vec![StateBasis::Linear { coordinates: p }; groups],
         Basis::Polynomial(degree) => vec![StateBasis::Polynomial(Monomials::new(p, degree)?); groups],
         Basis::Spline => cross_validation::spline_bases(panel, pooling, code, &values),
+        Basis::Linear | Basis::Neural => vec![StateBasis::Linear { coordinates: p }; groups],
     };
+    let initial = initial_means(panel)?;
     let (table, reports) = fit_table(panel, bases, pooling, code, &values)?;
-    let mut fitted = Fitted { state_dim: p, actions: panel.action_names().len(), initial, table, reports, gain: 0.0 };
-    fitted.gain = one_step_gain(&fitted, panel);
-    Ok(fitted)
+    Ok(Fitted::new(panel, initial, Means::Table(table), reports))
+}
+
+/// Fits a mechanism by nets of the given shape and training.
+///
+/// # Errors
+/// [`FitError`].
+pub fn fit_neural(
+    panel: &Panel,
+    pooling: Pooling,
+    settings: &NeuralSettings,
+    stream: Stream,
+) -> Result<Fitted, FitError> {
+    let initial = initial_means(panel)?;
+    let (nets, reports) = fit_nets(panel, pooling, settings, stream)?;
+    Ok(Fitted::new(panel, initial, Means::Nets(nets), reports))
 }
 
 /// Ê(S₁ | Z = z), line 2 of `alg:cf:1`.
@@ -146,6 +185,13 @@ fn initial_means(panel: &Panel) -> Result<Vec<Vec<f64>>, FitError> {
 }
 
 impl Fitted {
+    fn new(panel: &Panel, initial: Vec<Vec<f64>>, means: Means, reports: Vec<RegressionReport>) -> Self {
+        let (state_dim, actions) = (panel.state_dim(), panel.action_names().len());
+        let mut fitted = Self { state_dim, actions, initial, means, reports, gain: 0.0 };
+        fitted.gain = one_step_gain(&fitted, panel);
+        fitted
+    }
+
     /// What each regression saw and found.
     pub fn reports(&self) -> &[RegressionReport] {
         &self.reports
@@ -156,27 +202,23 @@ impl Fitted {
         self.gain
     }
 
-    /// The functions of the state at one level.
-    pub fn basis(&self, level: usize) -> &StateBasis {
-        self.table.basis(level)
+    /// The functions of the state at one level; nets have none.
+    pub fn basis(&self, level: usize) -> Option<&StateBasis> {
+        match &self.means {
+            Means::Table(table) => Some(table.basis(level)),
+            Means::Nets(_) => None,
+        }
     }
 
     /// Whether everything fits together, for a mechanism that comes from a file.
     pub fn is_consistent(&self) -> bool {
         let (p, levels) = (self.state_dim, self.initial.len());
-        let bases = &self.table.bases;
-        p > 0
-            && levels > 0
-            && self.actions > 0
-            && self.initial.iter().all(|m| m.len() == p && m.iter().all(|x| x.is_finite()))
-            && (bases.len() == 1 || bases.len() == levels)
-            && bases.iter().all(|b| b.coordinates() == p)
-            && self.table.coefficients.len() == levels
-            && self.table.coefficients.iter().enumerate().all(|(k, by_action)| {
-                let size = (p + 1).checked_mul(self.table.basis(k).count());
-                by_action.len() == self.actions
-                    && by_action.iter().all(|c| Some(c.len()) == size && c.iter().all(|x| x.is_finite()))
-            })
+        let initial_fits = self.initial.iter().all(|m| m.len() == p && m.iter().all(|x| x.is_finite()));
+        let means_fit = match &self.means {
+            Means::Table(table) => table.is_consistent(p, levels, self.actions),
+            Means::Nets(nets) => nets.is_consistent(p, levels, self.actions),
+        };
+        p > 0 && levels > 0 && self.actions > 0 && initial_fits && means_fit
     }
 }
 
@@ -198,6 +240,9 @@ impl Mechanism for Fitted {
     }
 
     fn mean(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]) {
-        self.table.mean(level, states, actions, next, rewards);
+        match &self.means {
+            Means::Table(table) => table.mean(level, states, actions, next, rewards),
+            Means::Nets(nets) => nets.mean(level, states, actions, next, rewards),
+        }
     }
 }

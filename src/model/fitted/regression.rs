@@ -38,6 +38,18 @@ impl Table {
         &self.bases[if self.bases.len() == 1 { 0 } else { level }]
     }
 
+    /// Whether the parts fit a mechanism of this shape.
+    pub(super) fn is_consistent(&self, p: usize, levels: usize, actions: usize) -> bool {
+        (self.bases.len() == 1 || self.bases.len() == levels)
+            && self.bases.iter().all(|basis| basis.coordinates() == p)
+            && self.coefficients.len() == levels
+            && self.coefficients.iter().enumerate().all(|(level, by_action)| {
+                let size = (p + 1).checked_mul(self.basis(level).count());
+                by_action.len() == actions
+                    && by_action.iter().all(|c| Some(c.len()) == size && c.iter().all(|x| x.is_finite()))
+            })
+    }
+
     /// μ̂ at one level for a block of rows.
     pub(super) fn mean(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]) {
         let basis = self.basis(level);
