@@ -16,6 +16,16 @@ pub struct AgentMemory {
     pub(super) canonical: Vec<u32>,
 }
 
+impl AgentMemory {
+    /// Forgets everybody but the first `people`, as when the others' recorded histories have ended.
+    pub fn truncate(&mut self, people: usize) {
+        self.parts.iter_mut().for_each(|part| part.truncate(people));
+        self.both.iter_mut().for_each(|memory| memory.truncate(people));
+        self.coins.truncate(people);
+        self.canonical.truncate(people);
+    }
+}
+
 /// Something that takes decisions for people as time goes by.
 pub trait Agent: Send + Sync {
     /// |A|.

@@ -247,7 +247,8 @@ impl Regressions {
         movement
     }
 
-    fn condition(&self) -> f64 {
+    /// The largest condition number among the actions, columns scaled.
+    pub(crate) fn condition(&self) -> f64 {
         self.actions.iter().map(Regression::condition).fold(1.0, f64::max)
     }
 }

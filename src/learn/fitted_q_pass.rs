@@ -145,6 +145,36 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
         moments.copy_from_slice(&partial);
     }
 
+    /// Σ φ(s, a) φ̄(s′)ᵀ over transitions, where φ̄(s′) = Σ_b π(b | s′) φ(s′, b): row-major, |A|·d square, action after action both ways.
+    ///
+    /// It is the matrix C of the linear iteration w ← G⁻¹(Σ φr + γ C w) that [`targets`](Self::targets) performs without forming it.
+    pub fn successors(&self, probabilities: &[f64]) -> Vec<f64> {
+        let (d, k) = (self.features.count(), self.actions);
+        self.tasks(k * d * k * d, |first, last, sums| {
+            let (mut columns, mut after) = (vec![0.0; d * block::ROWS], vec![0.0; d * block::ROWS]);
+            let (mut expected, mut taken) = (vec![0.0; k * d * block::ROWS], [0.0; block::ROWS]);
+            // The very last row starts no transition, and there is nothing after it to read.
+            let last = last.min(self.rows() - 1);
+            for start in (first..last).step_by(block::ROWS) {
+                let m = block::ROWS.min(last - start);
+                self.fill(start, m, &mut columns);
+                self.fill(start + 1, m, &mut after);
+                let next = &probabilities[(start + 1) * k..(start + 1 + m) * k];
+                for (j, out) in expected[..k * d * m].chunks_exact_mut(m).enumerate() {
+                    let (action, feature) = (j / d, j % d);
+                    for (i, x) in out.iter_mut().enumerate() {
+                        *x = next[i * k + action] * after[feature * m + i];
+                    }
+                }
+                for (j, sums) in sums.chunks_exact_mut(k * d).enumerate() {
+                    let (action, column) = (j / d, &columns[(j % d) * m..(j % d + 1) * m]);
+                    self.mask(action, start, m, |i| column[i], &mut taken);
+                    block::accumulate(&expected[..k * d * m], &taken[..m], sums);
+                }
+            }
+        })
+    }
+
     fn fill(&self, start: usize, rows: usize, columns: &mut [f64]) {
         let views = &self.views[start * self.width..(start + rows) * self.width];
         self.features.fill(views, &mut columns[..self.features.count() * rows]);

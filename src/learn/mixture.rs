@@ -28,12 +28,6 @@ pub struct StepMixture {
     pub weight: f64,
 }
 
-/// Two memories side by side.
-fn begin_both(first: &dyn Agent, second: &dyn Agent, levels: &[u32], states: &[f64], coins: &[f64]) -> AgentMemory {
-    let both = vec![first.begin(levels, states, coins), second.begin(levels, states, coins)];
-    AgentMemory { coins: coins.to_vec(), both, ..AgentMemory::default() }
-}
-
 fn advance_both(first: &dyn Agent, second: &dyn Agent, memory: &mut AgentMemory, actions: &[u32], states: &[f64]) {
     first.advance(&mut memory.both[0], actions, states);
     second.advance(&mut memory.both[1], actions, states);
@@ -53,7 +47,13 @@ impl Agent for EpisodeMixture {
     }
 
     fn begin(&self, levels: &[u32], states: &[f64], coins: &[f64]) -> AgentMemory {
-        begin_both(&*self.first, &*self.second, levels, states, coins)
+        // Given which side it fell on, a coin is still uniform once stretched back to [0, 1). Handed on as it is, it would tie the
+        // choices of a mixture inside this one to the choice made here: of three agents at ½ and ½ one would never be played.
+        let w = self.weight;
+        let of_first: Vec<f64> = coins.iter().map(|coin| ((coin - w) / (1.0 - w)).max(0.0)).collect();
+        let of_second: Vec<f64> = coins.iter().map(|coin| coin / w).collect();
+        let both = vec![self.first.begin(levels, states, &of_first), self.second.begin(levels, states, &of_second)];
+        AgentMemory { coins: coins.to_vec(), both, ..AgentMemory::default() }
     }
 
     fn advance(&self, memory: &mut AgentMemory, actions: &[u32], states: &[f64]) {
@@ -92,7 +92,8 @@ impl Agent for StepMixture {
     }
 
     fn begin(&self, levels: &[u32], states: &[f64], coins: &[f64]) -> AgentMemory {
-        begin_both(&*self.first, &*self.second, levels, states, coins)
+        let both = vec![self.first.begin(levels, states, coins), self.second.begin(levels, states, coins)];
+        AgentMemory { coins: coins.to_vec(), both, ..AgentMemory::default() }
     }
 
     fn advance(&self, memory: &mut AgentMemory, actions: &[u32], states: &[f64]) {

@@ -3,19 +3,25 @@
 mod action_value;
 mod agent;
 pub mod features;
+mod finite;
 mod fitted_q;
 mod fitted_q_pass;
 mod mixture;
 mod neural_q;
 pub mod optimum;
 mod policy;
+mod propensity;
 mod replay;
 pub mod stored;
 
 pub use action_value::{ActionValue, LinearQ};
 pub use agent::{Agent, AgentMemory, Deployed};
+pub use finite::FiniteMdp;
 pub use fitted_q::{Clipping, FittedQ, FittedQError, Outcome, Settings, fitted_q_iteration};
+pub(crate) use fitted_q::{Regressions, check};
+pub(crate) use fitted_q_pass::{Backup, Sweep};
 pub use mixture::{EpisodeMixture, StepMixture};
 pub use neural_q::{NeuralQ, NeuralQError, NeuralSettings, QNet, neural_fitted_q_iteration};
 pub use policy::{Behaviour, Greedy, Policy, UniformlyRandom};
+pub use propensity::{PropensityError, PropensityFit, PropensityOutcome, Softmax, fit_propensity};
 pub use replay::Replay;

@@ -1,7 +1,7 @@
 //! Everything random about a simulated population, drawn before anybody acts.
 
 use super::worlds::{World, draw_levels};
-use crate::numeric::{Stream, fill_standard_normal, fill_uniform};
+use crate::numeric::{Stream, fill_uniform};
 
 /// The exogenous variables of `people` persons over `horizon` decisions, time-major: a cross-section is a slice.
 ///
@@ -25,23 +25,33 @@ impl Exogenous {
         let mut coins = vec![0.0; people];
         fill_uniform(&mut stream.named("coin").rng(), &mut coins);
         let mut states = vec![0.0; (horizon + 1) * people * p];
-        fill_standard_normal(&mut stream.named("state").rng(), &mut states);
-        for row in states.chunks_exact_mut(p) {
-            for (u, sd) in row.iter_mut().zip(world.state_noise_sd()) {
-                *u *= sd;
-            }
-        }
+        world.draw_state_noise(&mut stream.named("state").rng(), &mut states);
         let mut rewards = vec![0.0; horizon * people];
-        if world.reward_noise_sd() > 0.0 {
-            fill_standard_normal(&mut stream.named("reward").rng(), &mut rewards);
-            for u in &mut rewards {
-                *u *= world.reward_noise_sd();
-            }
-        }
+        world.draw_reward_noise(&mut stream.named("reward").rng(), &mut rewards);
         let mut uniforms = vec![0.0; horizon * people];
         fill_uniform(&mut stream.named("action").rng(), &mut uniforms);
         let levels = draw_levels(world, people, &mut stream.named("level").rng());
         Self { people, horizon, state_dim: p, levels, coins, states, rewards, uniforms }
+    }
+
+    /// Exogenous variables chosen by the caller, time-major: levels and coins one a person, states T + 1 times, the rest T times.
+    ///
+    /// # Panics
+    /// If the lengths do not fit together, or there is nobody.
+    pub fn given(
+        levels: Vec<u32>,
+        coins: Vec<f64>,
+        states: Vec<f64>,
+        rewards: Vec<f64>,
+        uniforms: Vec<f64>,
+        state_dim: usize,
+    ) -> Self {
+        let (people, horizon) = (levels.len(), uniforms.len() / levels.len());
+        assert_eq!(coins.len(), people, "one coin a person");
+        assert_eq!(uniforms.len(), horizon * people, "one uniform a person and decision");
+        assert_eq!(rewards.len(), horizon * people, "one reward noise a person and decision");
+        assert_eq!(states.len(), (horizon + 1) * people * state_dim, "state noise before and after every decision");
+        Self { people, horizon, state_dim, levels, coins, states, rewards, uniforms }
     }
 
     /// N, the number of people.

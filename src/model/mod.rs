@@ -2,13 +2,18 @@
 
 mod counterfactual;
 mod exogenous;
+<<<<<<< HEAD
 pub mod fitted;
+=======
+pub mod finite;
+>>>>>>> evaluate
 mod mechanism;
 mod simulate;
 pub mod worlds;
 
 pub use counterfactual::{Noise, Trajectory, abduct, predict};
 pub use exogenous::Exogenous;
+pub use finite::FiniteWorld;
 pub use mechanism::Mechanism;
 pub use simulate::simulate;
 pub use worlds::World;

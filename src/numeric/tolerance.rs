@@ -31,6 +31,7 @@ pub const GRAM_CONDITION: f64 = 67_108_864.0;
 ///
 /// Extrapolating fits overshoot by factors of ten before they settle; a factor of a million does not come back.
 pub const DIVERGENCE: f64 = 1e6;
+<<<<<<< HEAD
 /// Relative agreement asked of results that are a few dozen roundings away from each other: 64 ε ≈ 1.4e−14.
 pub const ROUNDING: f64 = 64.0 * EPSILON;
 
@@ -68,3 +69,21 @@ mod tests {
         assert!(!close(f64::NAN, 1.0, 1.0));
     }
 }
+=======
+
+/// How far from 1 the sum of a distribution over actions may be: 2⁻²⁶ ≈ 1.5e−8.
+///
+/// Probabilities that have been through single precision or through eight printed digits pass; a missing action does not.
+pub const PROBABILITY: f64 = 1.0 / 67_108_864.0;
+
+/// A Newton step that moves no log-odds by more than this is the last: 2⁻²⁶ ≈ 1.5e−8.
+///
+/// Newton's method squares its error, so after such a step the next would move nothing that a double can hold.
+pub const NEWTON_STEP: f64 = 1.0 / 67_108_864.0;
+
+/// Log-likelihood a decision that is not worth another step: 1e−9.
+///
+/// While separated weights run off to infinity, each Newton step adds about 1 to a log-odds and divides what is left to gain by e.
+/// At 1e−9 that is some twenty steps from the start, and fewer than one misjudged decision in 10⁸.
+pub const LIKELIHOOD_GAIN: f64 = 1e-9;
+>>>>>>> evaluate

@@ -165,6 +165,38 @@ impl<V: View> Experience<V> {
         all
     }
 
+    /// The same views, each followed by the code of the person's level, with the rewards as observed: what evaluation regresses on.
+    ///
+    /// The observed reward depends on (s, z). A view alone need not determine that pair, so a value function of the view alone
+    /// would be biased; with z beside it an augmented view holds s = ŝᶻ, and (view, z) moves as a Markov chain.
+    ///
+    /// # Panics
+    /// If the experience was not made from this panel.
+    pub fn with_level(&self, panel: &Panel) -> Self {
+        assert_eq!(self.people(), panel.people(), "the panel this experience was made from");
+        assert_eq!(self.views.len(), panel.state_rows() * self.width, "the panel this experience was made from");
+        assert_eq!(self.actions, panel.actions(), "the panel this experience was made from");
+        let mut views = Vec::with_capacity(self.views.len() + panel.state_rows());
+        for (i, &level) in panel.level_codes().iter().enumerate() {
+            for view in self.views[panel.states_of(i).start * self.width..panel.states_of(i).end * self.width]
+                .chunks_exact(self.width)
+            {
+                views.extend_from_slice(view);
+                views.push(f64::from(level));
+            }
+        }
+        Self {
+            width: self.width + 1,
+            actions_count: self.actions_count,
+            view_start: self.view_start.clone(),
+            decision_start: self.decision_start.clone(),
+            views,
+            actions: self.actions.clone(),
+            rewards: panel.rewards().to_vec(),
+            kind: PhantomData,
+        }
+    }
+
     /// How many numbers a view has.
     pub fn width(&self) -> usize {
         self.width

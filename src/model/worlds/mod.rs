@@ -11,7 +11,9 @@ pub use nonlinear::Nonlinear;
 pub use three_levels::ThreeLevels;
 
 use super::Mechanism;
+use crate::numeric::fill_standard_normal;
 use rand::Rng;
+use rand_pcg::Pcg64Mcg;
 
 /// A decision process that can be simulated: its means, its noise, who lives in it and how it has been acted upon.
 pub trait World: Mechanism {
@@ -24,11 +26,31 @@ pub trait World: Mechanism {
     /// The behaviour policy P(Aₜ = a | Z = z, Sₜ = s), written over `probabilities`, one entry an action.
     fn behaviour(&self, level: usize, state: &[f64], probabilities: &mut [f64]);
 
-    /// Standard deviation of each coordinate of the state noise, which is normal with mean zero.
+    /// Standard deviation of each coordinate of the state noise, which is normal with mean zero unless
+    /// [`draw_state_noise`](Self::draw_state_noise) says otherwise.
     fn state_noise_sd(&self) -> &[f64];
 
-    /// Standard deviation of the reward noise, which is normal with mean zero.
+    /// Standard deviation of the reward noise, normal with mean zero unless [`draw_reward_noise`](Self::draw_reward_noise) says
+    /// otherwise.
     fn reward_noise_sd(&self) -> f64;
+
+    /// Fills `out` with independent rows of state noise. A world whose noise is not normal overrides this.
+    fn draw_state_noise(&self, rng: &mut Pcg64Mcg, out: &mut [f64]) {
+        fill_standard_normal(rng, out);
+        for row in out.chunks_exact_mut(self.state_dim()) {
+            for (u, sd) in row.iter_mut().zip(self.state_noise_sd()) {
+                *u *= sd;
+            }
+        }
+    }
+
+    /// Fills `out` with independent reward noise. A world whose noise is not normal overrides this.
+    fn draw_reward_noise(&self, rng: &mut Pcg64Mcg, out: &mut [f64]) {
+        if self.reward_noise_sd() > 0.0 {
+            fill_standard_normal(rng, out);
+            out.iter_mut().for_each(|u| *u *= self.reward_noise_sd());
+        }
+    }
 }
 
 /// A uniform draw turned into an action by the inverse of the cumulative distribution.
