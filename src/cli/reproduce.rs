@@ -1,12 +1,13 @@
 //! `counterfair`, `counterfair reproduce` and `counterfair merge`.
 
 use clap::Args;
+use counterfair::data::{DataError, ReadOptions, read};
 use counterfair::experiment::{
-    Context, DISCOUNT, Finished, Label, Learner, Plan, Progress, Record, RunError, Scale, Setting, Shard, Stages,
-    Study, merge as join, run,
+    Attribute, Cell, Context, DISCOUNT, Finished, Label, Learner, Origin, Plan, Progress, Record, RunError, Scale,
+    Setting, Shard, Stages, StarError, Study, merge as join, run,
 };
 use counterfair::learn::optimum::optimum;
-use counterfair::report::{Manifest, Report, Section, WriteError, sim_all};
+use counterfair::report::{Manifest, Report, Section, WriteError, real_data, semi, sim_all};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -38,6 +39,9 @@ pub struct ReproduceArgs {
     /// The sizes of the quick reproduction
     #[arg(long)]
     pub quick: bool,
+    /// A study of your own for table:real_data, with columns ID, timestamp, z1, action, reward, state1, … and incoming rows
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
 }
 
 /// Joins shards.
@@ -57,6 +61,12 @@ pub enum ReproduceError {
     /// Cells could not be done or joined.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// A file of the user's.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The STAR extract.
+    #[error("the STAR extract: {0}")]
+    Star(#[from] StarError),
     /// The report could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -84,6 +94,7 @@ pub fn run_quick() -> Result<(), ReproduceError> {
         shard: Shard::WHOLE,
         learner: Learner::LeastSquares,
         quick: true,
+        data: None,
     };
     reproduce(&args)
 }
@@ -103,7 +114,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), ReproduceError> {
     scale.seeds = args.seeds.unwrap_or(scale.seeds);
     scale.learner = args.learner;
     let labels = if args.only.is_empty() { Label::ALL.to_vec() } else { args.only.clone() };
-    let context = Context::new(vec![Study::stand_in()]);
+    let context = Context::new(studies(args)?);
     let cells = scale.cells(&labels, context.studies());
     let plan = Plan { folder: args.out.clone(), shard: args.shard, resume: args.resume, threads: args.threads };
     let Finished { records, file, stages, resumed } = with_bar(|progress| run(&cells, &context, &plan, progress))?;
@@ -112,7 +123,26 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), ReproduceError> {
         return Ok(());
     }
     let manifest = manifest(&scale, records.len(), resumed, args.threads);
-    publish(&records, &scale, &labels, manifest, stages, start, &args.out)
+    publish(&records, &scale, &context, manifest, stages, start, &args.out)
+}
+
+/// Project STAR; its licence stands beside it.
+const STAR: &[u8] = include_bytes!("../../tests/fixtures/star/star_long.csv");
+
+/// The studies that come with the program.
+fn shipped() -> Result<Vec<Study>, ReproduceError> {
+    Ok(vec![Study::stand_in(), Study::star(STAR)?])
+}
+
+/// The studies that come with the program, or the user's instead.
+fn studies(args: &ReproduceArgs) -> Result<Vec<Study>, ReproduceError> {
+    let Some(path) = &args.data else { return shipped() };
+    let panel = read(path, &ReadOptions::default())?.panel;
+    let codes = panel.level_codes().to_vec();
+    let attribute = Attribute { name: "z1".into(), levels: panel.levels().clone(), codes };
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let description = format!("Read from {}.", path.file_name().unwrap_or_default().to_string_lossy());
+    Ok(vec![Study::new(&name, Origin::File, &description, &[], vec![attribute], panel)])
 }
 
 /// Joins shards and writes the report.
@@ -124,9 +154,9 @@ pub fn merge(args: &MergeArgs) -> Result<(), ReproduceError> {
     let out = args.out.clone().unwrap_or_else(|| args.folders[0].clone());
     let (_, records) = join(&args.folders, &out)?;
     let scale = Scale::covering(&records);
-    let labels = Label::ALL.to_vec();
+    let context = Context::new(shipped()?);
     let manifest = manifest(&scale, records.len(), records.len(), Some(1));
-    publish(&records, &scale, &labels, manifest, Stages::default(), start, &out)
+    publish(&records, &scale, &context, manifest, Stages::default(), start, &out)
 }
 
 fn manifest(scale: &Scale, cells: usize, resumed: usize, threads: Option<usize>) -> Manifest {
@@ -152,15 +182,26 @@ fn manifest(scale: &Scale, cells: usize, resumed: usize, threads: Option<usize>)
 fn publish(
     records: &[Record],
     scale: &Scale,
-    labels: &[Label],
+    context: &Context,
     manifest: Manifest,
     stages: Stages,
     start: Instant,
     out: &Path,
 ) -> Result<(), ReproduceError> {
     let mut sections: Vec<Section> = Vec::new();
-    if labels.contains(&Label::SimAll) {
+    let any = |wanted: &dyn Fn(&Cell) -> bool| records.iter().any(|record| wanted(&record.cell));
+    if any(&|cell| matches!(cell, Cell::Synthetic(_))) {
         sections.push(sim_all(records, scale, &best_values(scale)));
+    }
+    for study in context.studies() {
+        if any(&|cell| matches!(cell, Cell::SemiSynthetic(c) if c.study == study.name())) {
+            sections.push(semi(records, scale, study));
+        }
+    }
+    for study in context.studies() {
+        if any(&|cell| matches!(cell, Cell::Split(c) if c.study == study.name())) {
+            sections.push(real_data(records, scale, study));
+        }
     }
     let manifest = manifest.measured(start.elapsed(), stages);
     let report = Report { manifest, sections };

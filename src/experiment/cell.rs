@@ -89,6 +89,8 @@ pub struct Synthetic {
     pub evaluation_people: usize,
     /// Decisions they are followed for.
     pub evaluation_horizon: usize,
+    /// Decisions for which those who learned something are followed once more, so that their value can be held against J*.
+    pub long_horizon: Option<usize>,
     /// Who is compared.
     pub methods: Vec<Method>,
     /// How means and action values are fitted.
@@ -157,11 +159,12 @@ impl Cell {
         let list = |methods: &[Method]| methods.iter().map(Method::to_string).collect::<Vec<_>>().join("+");
         match self {
             Self::Synthetic(c) => format!(
-                "synthetic/{}/{}/E={:06}x{:04}/delta={:08.4}/N={:07}/T={:04}/{}/seed={:06}",
+                "synthetic/{}/{}/E={:06}x{:04}+{:04}/delta={:08.4}/N={:07}/T={:04}/{}/seed={:06}",
                 c.learner,
                 c.world,
                 c.evaluation_people,
                 c.evaluation_horizon,
+                c.long_horizon.unwrap_or(0),
                 c.strength,
                 c.people,
                 c.horizon,

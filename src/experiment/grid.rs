@@ -1,6 +1,7 @@
 //! The paper's figures and tables as lists of cells: declared, not coded.
 
 use super::{Cell, Learner, Method, Record, SemiSynthetic, Setting, Split, Study, Synthetic};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -105,23 +106,46 @@ impl Scale {
 
     /// Small enough for a minute on two cores: fewer seeds, fewer people followed, the same laws.
     pub fn quick() -> Self {
-        Self { evaluation_people: 2000, seeds: 12, splits: 5, ..Self::paper() }
+        Self {
+            sizes: vec![100, 200, 500, 1000],
+            strengths: vec![0.0, 1.0, 2.0],
+            evaluation_people: 2000,
+            shifts: vec![0.0, 1.0, 2.0],
+            semi_people: 500,
+            seeds: 8,
+            splits: 5,
+            ..Self::paper()
+        }
     }
 
-    /// The paper's scale with seeds, splits, people followed and learner read off results, for those that were only joined.
+    /// The paper's scale with sizes, seeds, splits, people followed and learner read off results, for those that were only joined.
     pub fn covering(records: &[Record]) -> Self {
         let mut scale = Self { seeds: 0, splits: 0, ..Self::paper() };
+        let (mut sizes, mut strengths, mut shifts) = (BTreeSet::new(), Vec::new(), Vec::new());
         for record in records {
             scale.learner = record.cell.learner();
             match &record.cell {
                 Cell::Synthetic(c) => {
                     scale.seeds = scale.seeds.max(c.seed);
                     scale.evaluation_people = c.evaluation_people;
+                    sizes.insert(c.people);
+                    strengths.push(c.strength);
                 }
-                Cell::SemiSynthetic(c) => scale.seeds = scale.seeds.max(c.seed),
+                Cell::SemiSynthetic(c) => {
+                    scale.seeds = scale.seeds.max(c.seed);
+                    scale.semi_people = c.people;
+                    shifts.push(c.shift);
+                }
                 Cell::Split(c) => scale.splits = scale.splits.max(c.seed),
             }
         }
+        let distinct = |mut values: Vec<f64>| {
+            values.sort_by(f64::total_cmp);
+            values.dedup();
+            values
+        };
+        (scale.sizes, scale.strengths, scale.shifts) =
+            (sizes.into_iter().collect(), distinct(strengths), distinct(shifts));
         scale
     }
 
@@ -142,23 +166,23 @@ impl Scale {
         cells
     }
 
-    /// `fig:sim_all` a–f, then the same policies over a long horizon.
+    /// `fig:sim_all` a–f; those of a, b, d and e over a long horizon too.
     fn sim_all(&self) -> Vec<Cell> {
         let paper: Vec<Method> = Method::PAPER.into_iter().chain([Method::TrueMeans]).collect();
         let with_mixtures: Vec<Method> =
             paper.iter().copied().chain(self.weights.iter().map(|&w| Method::Mixture(w))).collect();
-        let long = [Method::Full, Method::Oracle, Method::Ours].to_vec();
         let mut cells = Vec::new();
         for world in [Setting::Linear, Setting::Nonlinear] {
             for seed in 1..=self.seeds {
-                let mut push = |people, strength, evaluation_horizon, methods: &[Method]| {
+                let mut push = |people, strength, long_horizon, methods: &[Method]| {
                     cells.push(Cell::Synthetic(Synthetic {
                         world,
                         strength,
                         people,
                         horizon: self.horizon,
                         evaluation_people: self.evaluation_people,
-                        evaluation_horizon,
+                        evaluation_horizon: self.evaluation_horizon,
+                        long_horizon,
                         methods: methods.to_vec(),
                         learner: self.learner,
                         seed,
@@ -168,11 +192,11 @@ impl Scale {
                     if (people, strength) == (self.size, self.strength) { &with_mixtures } else { &paper }
                 };
                 for &people in &self.sizes {
-                    push(people, self.strength, self.evaluation_horizon, methods(people, self.strength));
-                    push(people, self.strength, self.long_horizon, &long);
+                    push(people, self.strength, Some(self.long_horizon), methods(people, self.strength));
                 }
-                for &strength in &self.strengths {
-                    push(self.size, strength, self.evaluation_horizon, methods(self.size, strength));
+                let on_both = |strength: f64| strength == self.strength && self.sizes.contains(&self.size);
+                for &strength in self.strengths.iter().filter(|s| !on_both(**s)) {
+                    push(self.size, strength, None, methods(self.size, strength));
                 }
             }
         }
@@ -193,7 +217,7 @@ impl Scale {
                         horizon: self.semi_horizon,
                         evaluation_people: self.evaluation_people,
                         evaluation_horizon: self.evaluation_horizon,
-                        methods: Method::PAPER.to_vec(),
+                        methods: vec![Method::Full, Method::Unaware, Method::Oracle, Method::Random, Method::Ours],
                         learner: self.learner,
                         seed,
                     }));

@@ -14,6 +14,7 @@
 
 mod cell;
 mod context;
+mod generative;
 mod grid;
 pub mod journal;
 mod method;
@@ -21,12 +22,14 @@ mod policies;
 mod record;
 mod runner;
 mod shard;
+mod split;
 mod study;
 pub mod summary;
 mod synthetic;
 
 pub use cell::{Cell, Learner, SemiSynthetic, Setting, Split, Synthetic, UnknownLearner};
-pub use context::{Context, UnknownName};
+pub use context::{CellError, Context};
+pub use generative::Generative;
 pub use grid::{Label, Scale, UnknownLabel};
 pub use method::{Method, UnknownMethod};
 pub use policies::{NotLearned, Stages};

@@ -4,8 +4,8 @@ use super::{Learner, Learning, Method};
 use crate::data::Panel;
 use crate::learn::features::{Polynomial, PolynomialError};
 use crate::learn::{
-    Agent, Behaviour, Deployed, EpisodeMixture, FittedQError, Greedy, Outcome, Settings, UniformlyRandom,
-    fitted_q_iteration,
+    Agent, Behaviour, Deployed, EpisodeMixture, FittedQError, Greedy, NeuralQError, NeuralSettings, Outcome, Settings,
+    UniformlyRandom, fitted_q_iteration, neural_fitted_q_iteration,
 };
 use crate::model::World;
 use crate::model::fitted::{Basis, FitError, FitSettings, Fitted, Pooling, fit};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Degree of the polynomials that stand for action values.
-const DEGREE: usize = 2;
+pub(super) const DEGREE: usize = 2;
 
 /// Why a policy could not be learned from a panel.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -32,6 +32,9 @@ pub enum NotLearned {
     /// Fitted Q iteration had nothing to work on.
     #[error(transparent)]
     FittedQ(#[from] FittedQError),
+    /// Neural fitted Q iteration had nothing to work on.
+    #[error(transparent)]
+    NeuralQ(#[from] NeuralQError),
     /// The method needs to know the world, and only data are there.
     #[error("{0} needs a known world")]
     NeedsWorld(Method),
@@ -44,6 +47,8 @@ pub struct Candidate {
     pub agent: Arc<dyn Agent>,
     /// `None` when nothing was learned.
     pub learning: Option<Learning>,
+    /// The preprocessing that Ours reads through: evaluation on data needs its view.
+    pub augmented: Option<Sequential<Arc<Fitted>>>,
 }
 
 /// Where the time of a cell went.
@@ -108,6 +113,7 @@ impl<'a> School<'a> {
             Method::Random => Ok(Candidate {
                 agent: Arc::new(Deployed::new(Unaware { state_dim: p }, UniformlyRandom { actions })),
                 learning: None,
+                augmented: None,
             }),
             Method::Ours => {
                 if self.ours.is_none() {
@@ -117,7 +123,8 @@ impl<'a> School<'a> {
             }
             Method::Mixture(weight) => {
                 let (first, second) = (self.learn(Method::Full)?.agent, self.learn(Method::Ours)?.agent);
-                Ok(Candidate { agent: Arc::new(EpisodeMixture { first, second, weight }), learning: None })
+                let agent = Arc::new(EpisodeMixture { first, second, weight });
+                Ok(Candidate { agent, learning: None, augmented: None })
             }
             Method::Oracle | Method::TrueMeans | Method::Behaviour => Err(NotLearned::NeedsWorld(method)),
         }
@@ -133,6 +140,7 @@ impl<'a> School<'a> {
             Method::Behaviour => Ok(Candidate {
                 agent: Arc::new(Deployed::new(Full { state_dim: p }, Behaviour(world.clone()))),
                 learning: None,
+                augmented: None,
             }),
             _ => self.learn(method),
         }
@@ -144,7 +152,9 @@ impl<'a> School<'a> {
         let panel = self.panel;
         let means: Fitted = timed(&mut self.stages.fit, || fit(panel, &settings))?;
         let (p, levels) = (panel.state_dim(), panel.levels().len());
-        self.through(Sequential::new(Arc::new(means), panel.level_shares()), p * levels, 1)
+        let augmented = Sequential::new(Arc::new(means), panel.level_shares());
+        let learned = self.through(augmented.clone(), p * levels, 1)?;
+        Ok(Candidate { augmented: Some(augmented), ..learned })
     }
 
     /// Fitted Q iteration on what a preprocessor makes of the panel.
@@ -154,19 +164,33 @@ impl<'a> School<'a> {
         coordinates: usize,
         levels: usize,
     ) -> Result<Candidate, NotLearned> {
-        let (panel, settings) = (self.panel, Settings { discount: self.discount, ..Settings::default() });
+        let (panel, discount, stream) = (self.panel, self.discount, self.stream.named("action values"));
+        let neural = self.learner == Learner::Neural;
         timed(&mut self.stages.learn, || {
             let experience = batch(&preprocessor, panel)?;
+            if neural {
+                let settings = NeuralSettings { discount, ..NeuralSettings::default() };
+                let (q, outcome) = neural_fitted_q_iteration(&experience, levels, &settings, stream)?;
+                let agent = Arc::new(Deployed::new(preprocessor, Greedy(q)));
+                return Ok(Candidate { agent, learning: Some(outcome.into()), augmented: None });
+            }
+            let settings = Settings { discount, ..Settings::default() };
             let features = Polynomial::for_rows(experience.views(), coordinates, levels, DEGREE)?;
             let fitted = fitted_q_iteration(&experience, &features, settings)?;
-            let learning = Some(match fitted.outcome {
-                Outcome::Converged { .. } => Learning::Converged,
-                Outcome::IterationLimit { .. } => Learning::IterationLimit,
-                Outcome::RankDeficient { .. } => Learning::RankDeficient,
-                Outcome::Diverged { .. } => Learning::Diverged,
-            });
-            Ok(Candidate { agent: Arc::new(Deployed::new(preprocessor, Greedy(fitted.q))), learning })
+            let learning = Some(fitted.outcome.into());
+            Ok(Candidate { agent: Arc::new(Deployed::new(preprocessor, Greedy(fitted.q))), learning, augmented: None })
         })
+    }
+}
+
+impl From<Outcome> for Learning {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Converged { .. } => Self::Converged,
+            Outcome::IterationLimit { .. } => Self::IterationLimit,
+            Outcome::RankDeficient { .. } => Self::RankDeficient,
+            Outcome::Diverged { .. } => Self::Diverged,
+        }
     }
 }
 
@@ -175,7 +199,7 @@ pub(super) fn mean_settings(learner: Learner, stream: Stream) -> FitSettings {
     let (basis, pooling) = match learner {
         Learner::LeastSquares => (Basis::Spline, Pooling::PerLevel),
         Learner::Quadratic => (Basis::Polynomial(2), Pooling::Pooled),
-        Learner::Neural => (Basis::Spline, Pooling::PerLevel),
+        Learner::Neural => (Basis::Neural, Pooling::PerLevel),
     };
     FitSettings { basis, pooling, stream, ..FitSettings::default() }
 }

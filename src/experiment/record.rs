@@ -43,6 +43,9 @@ pub struct Measured {
     pub unfairness: Estimate,
     /// The discounted reward, with its standard error over the people followed.
     pub value: Estimate,
+    /// The discounted reward over the cell's long horizon, where it has one and the method learned something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long_value: Option<Estimate>,
     /// The share of decisions that gave each action, by level; `shares[z][a]`.
     pub shares: Vec<Vec<f64>>,
     /// How fitted Q iteration ended, when something was learned.

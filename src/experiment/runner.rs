@@ -2,7 +2,7 @@
 
 use super::journal::{Header, Journal, JournalError, finish, join, read, read_header};
 use super::policies::Stages;
-use super::{Cell, Context, Record, Shard, UnknownName};
+use super::{Cell, CellError, Context, Record, Shard};
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -51,9 +51,9 @@ pub enum RunError {
     /// The file of results.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// A cell that names what is not there.
+    /// A cell that cannot be done.
     #[error(transparent)]
-    Name(#[from] UnknownName),
+    Cell(#[from] CellError),
     /// Threads could not be started.
     #[error("{threads} threads could not be started: {reason}")]
     Threads {

@@ -17,6 +17,8 @@ pub struct Point {
     pub unfairness: Estimate,
     /// The value; seeds are the units.
     pub value: Estimate,
+    /// The value over the long horizon; of no unit where there is none.
+    pub long_value: Estimate,
     /// Standard deviations over seeds, of the CF metric and of the value: what `table:real_data` prints in brackets.
     pub deviations: (f64, f64),
     /// Seeds at which the method could not be learned.
@@ -44,10 +46,11 @@ fn point(at: f64, method: Method, group: &[&Record]) -> Point {
     let measured: Vec<&Measured> = group.iter().filter_map(|r| r.measured(method)).collect();
     let unfairness: Vec<f64> = measured.iter().map(|m| m.unfairness.mean).collect();
     let value: Vec<f64> = measured.iter().map(|m| m.value.mean).collect();
+    let long: Vec<f64> = measured.iter().filter_map(|m| m.long_value.map(|v| v.mean)).collect();
     let deviation = |e: Estimate| if e.count > 1 { e.standard_error * (e.count as f64).sqrt() } else { 0.0 };
     let (unfairness, value) = (Estimate::of(&unfairness), Estimate::of(&value));
     let deviations = (deviation(unfairness), deviation(value));
-    Point { at, unfairness, value, deviations, missing: group.len() - measured.len() }
+    Point { at, unfairness, value, long_value: Estimate::of(&long), deviations, missing: group.len() - measured.len() }
 }
 
 /// The rate at which a method's CF metric falls: log mean against log of what `at` gives.

@@ -1,7 +1,7 @@
 //! A cell of `fig:sim_all`: simulate, learn every method from the same panel, follow every one of them on the same draws.
 
 use super::policies::{Candidate, NotLearned, School, Stages, timed};
-use super::{Measured, Method, MethodOutcome, MethodResult, Setting, Synthetic};
+use super::{Learner, Measured, Method, MethodOutcome, MethodResult, Setting, Synthetic};
 use crate::evaluate::{Evaluation, evaluate};
 use crate::model::worlds::{Linear, Nonlinear};
 use crate::model::{Exogenous, World, simulate};
@@ -10,57 +10,76 @@ use crate::numeric::Stream;
 /// γ, in all of the paper's experiments.
 pub const DISCOUNT: f64 = 0.9;
 
+/// Panel, evaluation and methods of a comparison in a world that is known.
+pub(super) struct Comparison<'a> {
+    /// N and T of the panel.
+    pub data: (usize, usize),
+    /// People followed, and for how many decisions.
+    pub evaluation: (usize, usize),
+    /// Decisions for which those who learned something are followed once more.
+    pub long_horizon: Option<usize>,
+    pub methods: &'a [Method],
+    pub learner: Learner,
+    pub stream: Stream,
+}
+
 impl Synthetic {
     /// What becomes of each method, and where the time went.
     pub fn run(&self) -> (Vec<MethodResult>, Stages) {
+        let comparison = Comparison {
+            data: (self.people, self.horizon),
+            evaluation: (self.evaluation_people, self.evaluation_horizon),
+            long_horizon: self.long_horizon,
+            methods: &self.methods,
+            learner: self.learner,
+            stream: self.stream(),
+        };
         match self.world {
-            Setting::Linear => self.run_in(&Linear::new(self.strength)),
-            Setting::Nonlinear => self.run_in(&Nonlinear::new(self.strength)),
+            Setting::Linear => comparison.run(&Linear::new(self.strength)),
+            Setting::Nonlinear => comparison.run(&Nonlinear::new(self.strength)),
         }
-    }
-
-    fn run_in<W: World + Clone + 'static>(&self, world: &W) -> (Vec<MethodResult>, Stages) {
-        let sizes = [(self.people, self.horizon), (self.evaluation_people, self.evaluation_horizon)];
-        compare(world, sizes, &self.methods, self.stream(), |panel, stream| {
-            School::new(panel, self.learner, DISCOUNT, stream)
-        })
     }
 }
 
-/// Learns methods from a panel of a known world and follows them there; sizes are (people, decisions) of the panel and of the evaluation.
-pub(super) fn compare<W: World + Clone + 'static>(
-    world: &W,
-    [(people, horizon), (evaluation_people, evaluation_horizon)]: [(usize, usize); 2],
-    methods: &[Method],
-    stream: Stream,
-    school: impl for<'a> FnOnce(&'a crate::data::Panel, Stream) -> School<'a>,
-) -> (Vec<MethodResult>, Stages) {
-    let mut stages = Stages::default();
-    let (panel, draws) = timed(&mut stages.simulate, || {
-        let train = Exogenous::draw(world, people, horizon, stream.named("train"));
-        let draws = Exogenous::draw(world, evaluation_people, evaluation_horizon, stream.named("test"));
-        (simulate(world, &train), draws)
-    });
-    let mut school = school(&panel, stream.named("learner"));
-    let candidates: Vec<_> = methods.iter().map(|&method| (method, school.learn_in(world, method))).collect();
-    stages += school.stages;
-    let results = timed(&mut stages.evaluate, || {
-        candidates
-            .into_iter()
-            .map(|(method, candidate)| MethodResult { method, outcome: follow(world, candidate, &draws) })
-            .collect()
-    });
-    (results, stages)
+impl Comparison<'_> {
+    /// Learns the methods from one panel and follows them all on the same draws.
+    pub fn run<W: World + Clone + 'static>(&self, world: &W) -> (Vec<MethodResult>, Stages) {
+        let mut stages = Stages::default();
+        let (people, horizon) = self.evaluation;
+        let test = self.stream.named("test");
+        let (panel, short, long) = timed(&mut stages.simulate, || {
+            let train = Exogenous::draw(world, self.data.0, self.data.1, self.stream.named("train"));
+            // Draws are made time by time, so the short evaluation is the beginning of the long one.
+            let long = self.long_horizon.map(|longer| Exogenous::draw(world, people, longer, test));
+            (simulate(world, &train), Exogenous::draw(world, people, horizon, test), long)
+        });
+        let mut school = School::new(&panel, self.learner, DISCOUNT, self.stream.named("learner"));
+        let candidates: Vec<_> = self.methods.iter().map(|&m| (m, school.learn_in(world, m))).collect();
+        stages += school.stages;
+        let results = timed(&mut stages.evaluate, || {
+            let follow = |(method, candidate)| {
+                let outcome = follow(world, candidate, &short, long.as_ref());
+                MethodResult { method, outcome }
+            };
+            candidates.into_iter().map(follow).collect()
+        });
+        (results, stages)
+    }
 }
 
-fn follow(world: &dyn World, candidate: Result<Candidate, NotLearned>, draws: &Exogenous) -> MethodOutcome {
-    match candidate {
-        Ok(Candidate { agent, learning }) => {
-            let Evaluation { value, unfairness, rates } = evaluate(world, &*agent, draws, DISCOUNT);
-            let share = |z: usize, a: usize| rates.overall(z, a).unwrap_or(0.0);
-            let shares = (0..world.levels()).map(|z| (0..world.actions()).map(|a| share(z, a)).collect()).collect();
-            MethodOutcome::Evaluated(Measured { unfairness: unfairness.metric, value, shares, learning })
-        }
-        Err(reason) => MethodOutcome::NotLearned(reason.to_string()),
-    }
+fn follow(
+    world: &dyn World,
+    candidate: Result<Candidate, NotLearned>,
+    short: &Exogenous,
+    long: Option<&Exogenous>,
+) -> MethodOutcome {
+    let Candidate { agent, learning, .. } = match candidate {
+        Ok(candidate) => candidate,
+        Err(reason) => return MethodOutcome::NotLearned(reason.to_string()),
+    };
+    let Evaluation { value, unfairness, rates } = evaluate(world, &*agent, short, DISCOUNT);
+    let long_value = long.filter(|_| learning.is_some()).map(|draws| evaluate(world, &*agent, draws, DISCOUNT).value);
+    let share = |z: usize, a: usize| rates.overall(z, a).map_or(0.0, |estimate| estimate.mean);
+    let shares = (0..world.levels()).map(|z| (0..world.actions()).map(|a| share(z, a)).collect()).collect();
+    MethodOutcome::Evaluated(Measured { unfairness: unfairness.metric, value, long_value, shares, learning })
 }

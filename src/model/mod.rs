@@ -2,11 +2,8 @@
 
 mod counterfactual;
 mod exogenous;
-<<<<<<< HEAD
-pub mod fitted;
-=======
 pub mod finite;
->>>>>>> evaluate
+pub mod fitted;
 mod mechanism;
 mod simulate;
 pub mod worlds;

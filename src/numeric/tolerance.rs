@@ -31,7 +31,6 @@ pub const GRAM_CONDITION: f64 = 67_108_864.0;
 ///
 /// Extrapolating fits overshoot by factors of ten before they settle; a factor of a million does not come back.
 pub const DIVERGENCE: f64 = 1e6;
-<<<<<<< HEAD
 /// Relative agreement asked of results that are a few dozen roundings away from each other: 64 ε ≈ 1.4e−14.
 pub const ROUNDING: f64 = 64.0 * EPSILON;
 
@@ -69,7 +68,6 @@ mod tests {
         assert!(!close(f64::NAN, 1.0, 1.0));
     }
 }
-=======
 
 /// How far from 1 the sum of a distribution over actions may be: 2⁻²⁶ ≈ 1.5e−8.
 ///
@@ -86,4 +84,3 @@ pub const NEWTON_STEP: f64 = 1.0 / 67_108_864.0;
 /// While separated weights run off to infinity, each Newton step adds about 1 to a log-odds and divides what is left to gain by e.
 /// At 1e−9 that is some twenty steps from the start, and fewer than one misjudged decision in 10⁸.
 pub const LIKELIHOOD_GAIN: f64 = 1e-9;
->>>>>>> evaluate

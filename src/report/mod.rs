@@ -4,12 +4,16 @@ mod manifest;
 pub mod number;
 mod page;
 pub mod plot;
+mod real_data;
+mod semi;
 mod sim_all;
 mod sim_all_panels;
 mod table;
 
 pub use manifest::Manifest;
 pub use page::{Figure, Report, Section, WriteError};
+pub use real_data::{paper_table, real_data};
+pub use semi::semi;
 pub use sim_all::sim_all;
 pub use table::Table;
 

@@ -5,6 +5,7 @@ use super::sim_all_panels::Panels;
 use super::{Section, Table};
 use crate::experiment::summary::rate;
 use crate::experiment::{Method, Record, Scale, Setting};
+use crate::numeric::Estimate;
 
 /// The section; `optimum` gives (J*CF, J*Full) of a world at the figure's δ where they are known.
 pub fn sim_all(records: &[Record], scale: &Scale, optimum: &dyn Fn(Setting) -> Option<(f64, f64)>) -> Section {
@@ -22,14 +23,16 @@ pub fn sim_all(records: &[Record], scale: &Scale, optimum: &dyn Fn(Setting) -> O
         .to_vec(),
         ..Section::default()
     };
-    let letters = [['a', 'b', 'c', 'g'], ['d', 'e', 'f', 'h']];
-    for (panels, [a, b, c, long]) in worlds.iter().zip(letters) {
+    let letters = [['a', 'b', 'c'], ['d', 'e', 'f']];
+    for (panels, [a, b, c]) in worlds.iter().zip(letters) {
         section.figures.push(panels.unfairness_over_size(a));
         section.figures.push(panels.value_over_unfairness(b));
         section.figures.push(panels.unfairness_over_strength(c));
-        section.figures.push(panels.long_values(long, optimum(panels.world)));
         section.tables.push(methods_table(panels));
         section.seen.extend(observations(panels));
+    }
+    for (panels, letter) in worlds.iter().zip(['g', 'h']) {
+        section.figures.push(panels.long_values(letter, optimum(panels.world)));
     }
     section.tables.push(regret_table(&worlds, optimum));
     section
@@ -71,18 +74,17 @@ fn regret_table(worlds: &[Panels; 2], optimum: &dyn Fn(Setting) -> Option<(f64, 
     for panels in worlds {
         let best = optimum(panels.world);
         for method in [Method::Full, Method::Oracle, Method::Ours] {
-            for (short, long) in panels.over_size(method).iter().zip(panels.over_size_long(method)) {
+            for point in panels.over_size(method) {
                 let regret = best.map_or("–".into(), |(fair, _)| {
-                    let mut regret = long.value;
-                    regret.mean = fair - long.value.mean;
-                    with_interval(regret, 3)
+                    let mean = fair - point.long_value.mean;
+                    with_interval(Estimate { mean, ..point.long_value }, 3)
                 });
                 table.push([
                     panels.world.to_string(),
                     method.title(),
-                    plain(long.at, 0),
-                    with_interval(short.value, 3),
-                    with_interval(long.value, 3),
+                    plain(point.at, 0),
+                    with_interval(point.value, 3),
+                    with_interval(point.long_value, 3),
                     best.map_or("–".into(), |(fair, _)| plain(fair, 4)),
                     best.map_or("–".into(), |(_, full)| plain(full, 4)),
                     regret,
@@ -97,8 +99,7 @@ fn regret_table(worlds: &[Panels; 2], optimum: &dyn Fn(Setting) -> Option<(f64, 
 fn observations(panels: &Panels) -> Vec<String> {
     let world = panels.world;
     let mut seen = Vec::new();
-    let sizes = panels.by_size(panels.scale.evaluation_horizon);
-    match rate(panels.records, Method::Ours, sizes) {
+    match rate(panels.records, Method::Ours, panels.by_size()) {
         Ok(fit) => {
             let holds = fit.interval.0 <= -0.5 && -0.5 <= fit.interval.1;
             seen.push(format!(
@@ -111,20 +112,21 @@ fn observations(panels: &Panels) -> Vec<String> {
     }
     let zero = |method| {
         let points = panels.over_size(method).into_iter().chain(panels.over_strength(method));
-        points.map(|p| p.unfairness.mean).fold(0.0, f64::max)
+        let largest = points.map(|p| p.unfairness.mean).fold(0.0, f64::max);
+        if largest == 0.0 { "exactly 0".into() } else { format!("at most {}", plain(largest, 6)) }
     };
-    seen.push(format!(
-        "{world}: the largest CF metric over all cells is {} for Oracle and {} for Random.",
-        plain(zero(Method::Oracle), 6),
-        plain(zero(Method::Random), 6)
-    ));
+    let (oracle, random): (String, String) = (zero(Method::Oracle), zero(Method::Random));
+    seen.push(format!("{world}: the CF metric is {oracle} for Oracle and {random} for Random, at every N and δ."));
     let gap = panels
         .over_size(Method::TrueMeans)
         .iter()
         .zip(panels.over_size(Method::Oracle))
         .map(|(a, b)| (a.value.mean - b.value.mean).abs())
         .fold(0.0, f64::max);
-    seen.push(format!("{world}: Ours with true means and Oracle differ in value by at most {gap:.1e}."));
+    seen.push(format!(
+        "{world}: Ours with true means and Oracle differ in value by {}.",
+        if gap == 0.0 { "nothing at all".into() } else { format!("at most {gap:.1e}") }
+    ));
     let not_learned: usize = panels.over_size(Method::Ours).iter().map(|p| p.missing).sum();
     if not_learned > 0 {
         seen.push(format!(

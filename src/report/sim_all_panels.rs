@@ -13,34 +13,29 @@ pub(super) struct Panels<'a> {
 }
 
 impl Panels<'_> {
-    fn cell(&self, cell: &Cell, horizon: usize) -> Option<Synthetic> {
+    fn cell<'c>(&self, cell: &'c Cell) -> Option<&'c Synthetic> {
         match cell {
-            Cell::Synthetic(c) if c.world == self.world && c.evaluation_horizon == horizon => Some(c.clone()),
+            Cell::Synthetic(c) if c.world == self.world => Some(c),
             _ => None,
         }
     }
 
     /// N, at the figure's δ.
-    pub fn by_size(&self, horizon: usize) -> impl Fn(&Cell) -> Option<f64> {
-        move |cell| self.cell(cell, horizon).filter(|c| c.strength == self.scale.strength).map(|c| c.people as f64)
+    pub fn by_size(&self) -> impl Fn(&Cell) -> Option<f64> {
+        move |cell| self.cell(cell).filter(|c| c.strength == self.scale.strength).map(|c| c.people as f64)
     }
 
     /// δ, at the figure's N.
     pub fn by_strength(&self) -> impl Fn(&Cell) -> Option<f64> {
         move |cell| {
-            let cell = self.cell(cell, self.scale.evaluation_horizon)?;
+            let cell = self.cell(cell)?;
             (cell.people == self.scale.size).then_some(cell.strength)
         }
     }
 
     /// One method over N.
     pub fn over_size(&self, method: Method) -> Vec<Point> {
-        curve(self.records, method, self.by_size(self.scale.evaluation_horizon))
-    }
-
-    /// One method over N, followed for long.
-    pub fn over_size_long(&self, method: Method) -> Vec<Point> {
-        curve(self.records, method, self.by_size(self.scale.long_horizon))
+        curve(self.records, method, self.by_size())
     }
 
     /// One method over δ.
@@ -58,7 +53,7 @@ impl Panels<'_> {
         let shown = [Method::Full, Method::Unaware, Method::Behaviour, Method::Ours, Method::Oracle, Method::Random];
         let curves: Vec<_> = shown.into_iter().map(|m| (m, self.over_size(m))).collect();
         let chart = Chart {
-            title: format!("{letter}  {} world, δ = {}", self.world, self.scale.strength),
+            title: format!("{letter} · {} world, δ = {}", self.world, self.scale.strength),
             x: Axis::log("N, people in the data").with_ticks(self.scale.sizes.iter().map(|&n| n as f64)),
             y: Axis::log("CF metric"),
             series: curves.iter().map(|(m, points)| unfairness_series(*m, points)).collect(),
@@ -86,7 +81,7 @@ impl Panels<'_> {
         let front = mixture.iter().map(|(_, p)| (Span::of(p.unfairness), Span::of(p.value))).collect();
         series.push(Series { name: String::new(), ink: Ink::of(Method::Mixture(0.5)), points: front });
         let chart = Chart {
-            title: format!("{letter}  {} world, δ = {}", self.world, self.scale.strength),
+            title: format!("{letter} · {} world, δ = {}", self.world, self.scale.strength),
             x: Axis::linear("CF metric").from_zero(),
             y: Axis::linear(&format!("value over {} decisions", self.scale.evaluation_horizon)),
             series,
@@ -108,7 +103,7 @@ impl Panels<'_> {
     pub fn unfairness_over_strength(&self, letter: char) -> Figure {
         let curves: Vec<_> = Method::PAPER.into_iter().map(|m| (m, self.over_strength(m))).collect();
         let chart = Chart {
-            title: format!("{letter}  {} world, N = {}", self.world, self.scale.size),
+            title: format!("{letter} · {} world, N = {}", self.world, self.scale.size),
             x: Axis::linear("δ, strength of the attribute").with_ticks(self.scale.strengths.iter().copied()),
             y: Axis::linear("CF metric").from_zero(),
             series: curves.iter().map(|(m, points)| unfairness_series(*m, points)).collect(),
@@ -121,12 +116,12 @@ impl Panels<'_> {
     /// Values over a horizon so long that J* can stand beside them.
     pub fn long_values(&self, letter: char, optimum: Option<(f64, f64)>) -> Figure {
         let curves: Vec<_> =
-            [Method::Full, Method::Oracle, Method::Ours].into_iter().map(|m| (m, self.over_size_long(m))).collect();
+            [Method::Full, Method::Oracle, Method::TrueMeans, Method::Ours].map(|m| (m, self.over_size(m))).to_vec();
         let references = optimum.map_or(vec![], |(fair, full)| {
             vec![Reference { at: fair, name: "J*CF".into() }, Reference { at: full, name: "J*Full".into() }]
         });
         let chart = Chart {
-            title: format!("{letter}  {} world, δ = {}", self.world, self.scale.strength),
+            title: format!("{letter} · {} world, δ = {}", self.world, self.scale.strength),
             x: Axis::log("N, people in the data").with_ticks(self.scale.sizes.iter().map(|&n| n as f64)),
             y: Axis::linear(&format!("value over {} decisions", self.scale.long_horizon)),
             series: curves
@@ -134,7 +129,7 @@ impl Panels<'_> {
                 .map(|(m, points)| Series {
                     name: m.title(),
                     ink: Ink::of(*m),
-                    points: points.iter().map(|p| (Span::exact(p.at), Span::of(p.value))).collect(),
+                    points: points.iter().map(|p| (Span::exact(p.at), Span::of(p.long_value))).collect(),
                 })
                 .collect(),
             references,
@@ -162,18 +157,21 @@ pub(super) fn unfairness_series(method: Method, points: &[Point]) -> Series {
 
 /// A chart with its numbers.
 pub(super) fn figure(name: &str, chart: &Chart, caption: &str, curves: &[(Method, Vec<Point>)], axis: &str) -> Figure {
-    let mut csv = format!("method,{axis},seeds,not_learned,cf_metric,cf_metric_se,value,value_se\n");
+    let mut csv =
+        format!("method,{axis},seeds,not_learned,cf_metric,cf_metric_se,value,value_se,long_value,long_value_se\n");
     for (method, points) in curves {
         for p in points {
             csv += &format!(
-                "{method},{},{},{},{},{},{},{}\n",
+                "{method},{},{},{},{},{},{},{},{},{}\n",
                 p.at,
                 p.unfairness.count,
                 p.missing,
                 p.unfairness.mean,
                 p.unfairness.standard_error,
                 p.value.mean,
-                p.value.standard_error
+                p.value.standard_error,
+                p.long_value.mean,
+                p.long_value.standard_error
             );
         }
     }

@@ -34,7 +34,7 @@ impl Table {
     /// For a terminal.
     pub fn terminal(&self) -> String {
         let mut table = comfy_table::Table::new();
-        table.load_style(comfy_table::presets::UTF8_HORIZONTAL_ONLY).set_header(&self.columns);
+        table.load_style(comfy_table::presets::NOTHING).set_header(&self.columns);
         for row in &self.rows {
             table.add_row(row);
         }

@@ -47,8 +47,8 @@ const SMALL: &str = "small";
 impl Study {
     /// The study in the text of `star_long.csv`.
     ///
-    /// State: reading and mathematics score of this grade, each divided by 100, and whether the class was small. Action: the class type of the
-    /// next grade. Reward: the mean of the two scores there, divided by 100. A pupil's trajectory is the longest run of successive
+    /// State: reading and mathematics score, each in standard deviations from its mean over the grade, because scores grow from grade to
+    /// grade, and whether the class was small. Action: the class type of the next grade. Reward: the mean of the two scores there. A pupil's trajectory is the longest run of successive
     /// grades with both scores; pupils without two such grades, or without an attribute, take no part. Ethnicity is Black or White; the
     /// other groups together are below one per cent. Free lunch is as first recorded.
     ///
@@ -56,6 +56,7 @@ impl Study {
     /// [`StarError`] with the line.
     pub fn star(text: &[u8]) -> Result<Self, StarError> {
         let pupils = read(text)?;
+        let scales = scales(&pupils);
         let names = ["gender", "ethnicity", "free lunch"];
         let actions = Labels::new(["regular", "regular+aide", SMALL]);
         let mut builder = PanelBuilder::new(Labels::numbered(1), actions.clone(), 3).expect("three actions and states");
@@ -69,7 +70,10 @@ impl Study {
             if run.len() < 2 {
                 continue;
             }
-            let scores = |g: &Grade| g.scores.expect("a run has both scores").map(|score| score / 100.0);
+            let scores = |g: &Grade| {
+                let (raw, scale) = (g.scores.expect("a run has both scores"), &scales[&g.grade]);
+                [0, 1].map(|j| (raw[j] - scale[j].0) / scale[j].1)
+            };
             let small = |g: &Grade| f64::from(u8::from(g.class == SMALL));
             let states: Vec<f64> = run.iter().flat_map(|g| [scores(g)[0], scores(g)[1], small(g)]).collect();
             let taken: Vec<u32> =
@@ -94,7 +98,7 @@ impl Study {
                            pupils kept theirs from grade to grade: a change of class, which a policy would order, is hardly ever seen. \
                            It can show how far rules that read scores tell groups apart, and that the method runs on unequal horizons and \
                            dropout. It cannot show that a rule would have raised scores by switching classes.";
-        let states = ["reading / 100", "mathematics / 100", "small class"];
+        let states = ["reading", "mathematics", "small class"];
         Ok(Self::new("star", Origin::Public, description, &states, attributes, builder.finish()))
     }
 }
@@ -142,6 +146,21 @@ fn read(text: &[u8]) -> Result<BTreeMap<String, Pupil>, StarError> {
         pupil.grades.sort_by_key(|g| g.grade);
     }
     Ok(pupils)
+}
+
+/// Mean and standard deviation of the two scores in each grade, over all who have both.
+fn scales(pupils: &BTreeMap<String, Pupil>) -> BTreeMap<i32, [(f64, f64); 2]> {
+    let mut scores: BTreeMap<i32, Vec<[f64; 2]>> = BTreeMap::new();
+    for grade in pupils.values().flat_map(|pupil| &pupil.grades) {
+        scores.entry(grade.grade).or_default().extend(grade.scores);
+    }
+    let moments = |scores: &[[f64; 2]], j: usize| {
+        let n = scores.len().max(1) as f64;
+        let mean = scores.iter().map(|s| s[j]).sum::<f64>() / n;
+        let variance = scores.iter().map(|s| (s[j] - mean).powi(2)).sum::<f64>() / n;
+        (mean, if variance > 0.0 { variance.sqrt() } else { 1.0 })
+    };
+    scores.into_iter().map(|(grade, scores)| (grade, [0, 1].map(|j| moments(&scores, j)))).collect()
 }
 
 /// The longest run of successive grades with both scores; the first of equals.

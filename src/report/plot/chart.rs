@@ -1,6 +1,6 @@
 //! Lines with bands, labelled where they end.
 
-use super::axis::{Axis, Placed};
+use super::axis::{Axis, Placed, Spacing};
 use super::canvas::{Canvas, Hang, svg};
 use super::palette::{INK, Ink, MUTED};
 
@@ -71,6 +71,8 @@ const TOP: f64 = 44.0;
 const BOTTOM: f64 = 46.0;
 /// Space on the right for labels, by letters of the longest one.
 const LETTER: f64 = 6.6;
+/// How far below the least mean a logarithmic axis follows a band.
+const BELOW: f64 = 2.0;
 /// Least distance between two labels.
 const APART: f64 = 14.0;
 
@@ -92,15 +94,17 @@ impl Chart {
         let bottom = f64::from(HEIGHT) - BOTTOM;
         let spans = |pick: fn(&(Span, Span)) -> Span| -> Vec<f64> {
             let points = self.series.iter().flat_map(|s| &s.points).map(pick);
-            points.flat_map(|s| [s.mean, s.low.max(if s.mean > 0.0 { f64::MIN } else { s.low }), s.high]).collect()
+            points.flat_map(|s| [s.mean, s.low, s.high]).collect()
         };
         let (xs, mut ys) = (spans(|p| p.0), spans(|p| p.1));
         ys.extend(self.references.iter().map(|r| r.at));
-        // Lower ends of bands may reach zero where the mean does not: the band is cut there, not the axis.
+        // Towards zero a band has no end on a logarithmic axis: it is cut, and only reaches as far as keeps the means readable.
         let keep = |axis: &Axis, values: Vec<f64>, means: Vec<f64>| match axis.spacing {
-            super::axis::Spacing::Linear => values,
-            super::axis::Spacing::Log => {
-                values.into_iter().filter(|v| *v > 0.0).chain(means.into_iter().filter(|m| *m <= 0.0)).collect()
+            Spacing::Linear => values,
+            Spacing::Log => {
+                let least = means.iter().copied().filter(|m| *m > 0.0).fold(f64::INFINITY, f64::min);
+                let shown = values.into_iter().filter(|v| *v >= least / BELOW);
+                shown.chain(means.iter().copied().filter(|m| *m <= 0.0)).collect()
             }
         };
         let mean = |pick: fn(&(Span, Span)) -> f64| -> Vec<f64> {
