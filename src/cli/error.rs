@@ -1,10 +1,11 @@
 //! Everything that can be wrong with what the user gave us.
 
 use counterfair::data::{DataError, WriteError};
+use counterfair::evaluate::{AuditError, EvaluationError};
 use counterfair::learn::features::PolynomialError;
 use counterfair::learn::optimum::OptimumError;
 use counterfair::learn::stored::PolicyFileError;
-use counterfair::learn::{FittedQError, NeuralQError};
+use counterfair::learn::{FittedQError, NeuralQError, PropensityError};
 use counterfair::model::fitted::FitError;
 use counterfair::preprocess::{CrossFitError, StateOverflow};
 
@@ -29,6 +30,12 @@ pub enum CliError {
     Features(#[from] PolynomialError),
     #[error(transparent)]
     Optimum(#[from] OptimumError),
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+    #[error(transparent)]
+    Evaluation(#[from] EvaluationError),
+    #[error(transparent)]
+    Propensity(#[from] PropensityError),
     #[error(transparent)]
     Policy(#[from] PolicyFileError),
     #[error(transparent)]

@@ -2,6 +2,7 @@
 
 mod decide;
 mod error;
+mod evaluate;
 mod learn;
 mod optimum;
 mod options;
@@ -35,6 +36,8 @@ enum Command {
     Preprocess(preprocess::Arguments),
     /// Learn a policy from a file: preprocess, then fitted Q iteration
     Learn(learn::Arguments),
+    /// How good and how fair a policy is on a file
+    Evaluate(evaluate::Arguments),
     /// Deploy a policy: JSON lines in, decisions out
     Decide(decide::Arguments),
 }
@@ -50,6 +53,7 @@ pub fn main() -> ExitCode {
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
         Some(Command::Preprocess(arguments)) => preprocess::run(&arguments),
         Some(Command::Learn(arguments)) => learn::run(&arguments),
+        Some(Command::Evaluate(arguments)) => evaluate::run(&arguments),
         Some(Command::Decide(arguments)) => decide::run(&arguments),
     };
     match result {

@@ -84,3 +84,66 @@ impl Disagreement {
 fn largest(pairs: impl Iterator<Item = ((usize, usize), Estimate)>) -> Option<((usize, usize), Estimate)> {
     pairs.reduce(|best, next| if next.1.mean > best.1.mean { next } else { best })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three levels, two actions, three people; the last has a single decision.
+    fn counted() -> Disagreement {
+        let mut disagreement = Disagreement::new(3, 3, 2);
+        let share = |p: [f64; 3]| p.iter().flat_map(|p| [*p, 1.0 - p]).collect::<Vec<f64>>();
+        disagreement.count(
+            0,
+            &[vec![0, 1, 1], vec![0, 0, 1], vec![1, 0, 1]],
+            &[share([0.5, 0.25, 0.0]), share([0.5, 0.75, 0.125]), share([0.0, 1.0, 0.0])],
+        );
+        disagreement.count(
+            0,
+            &[vec![1, 0], vec![0, 0], vec![0, 1]],
+            &[
+                share([0.0, 1.0, 9.0])[..4].to_vec(),
+                share([0.25, 1.0, 9.0])[..4].to_vec(),
+                share([0.5, 0.5, 9.0])[..4].to_vec(),
+            ],
+        );
+        disagreement
+    }
+
+    #[test]
+    fn every_decision_counts_once_and_people_are_the_units() {
+        let found = counted().summary(false);
+        let of = |sums: [f64; 3]| Estimate::clustered(&sums, &[2.0, 2.0, 1.0]);
+        let pairs = vec![((0, 1), of([1.0, 1.0, 0.0])), ((0, 2), of([2.0, 2.0, 0.0])), ((1, 2), of([1.0, 1.0, 0.0]))];
+        assert_eq!(found.pairs, pairs);
+        assert_eq!((found.metric, found.pair), (of([2.0, 2.0, 0.0]), (0, 2)));
+        // Total variation of the pair (0, 2): ½ + ½, ¾ + ½, 0; larger than those of (0, 1) and (1, 2).
+        assert_eq!(found.total_variation, of([1.0, 1.25, 0.0]));
+    }
+
+    #[test]
+    fn of_a_deterministic_policy_total_variation_is_disagreement() {
+        let mut disagreement = Disagreement::new(2, 2, 2);
+        disagreement.count(1, &[vec![0], vec![1]], &[]);
+        disagreement.count(0, &[vec![0], vec![0]], &[]);
+        let found = disagreement.summary(true);
+        assert_eq!(found.metric, Estimate::clustered(&[0.0, 1.0], &[1.0, 1.0]));
+        assert_eq!(found.total_variation, found.metric);
+    }
+
+    #[test]
+    fn one_level_has_nobody_to_disagree_with() {
+        let mut disagreement = Disagreement::new(2, 1, 2);
+        disagreement.count(0, &[vec![0, 1]], &[]);
+        let found = disagreement.summary(true);
+        assert_eq!(found.metric, Estimate { mean: 0.0, standard_error: 0.0, count: 2 });
+        assert_eq!((found.pair, found.pairs.len()), ((0, 0), 0));
+    }
+
+    #[test]
+    fn of_equal_pairs_the_first_is_named() {
+        let mut disagreement = Disagreement::new(1, 3, 3);
+        disagreement.count(0, &[vec![0], vec![1], vec![2]], &[]);
+        assert_eq!(disagreement.summary(true).pair, (0, 1));
+    }
+}

@@ -107,7 +107,7 @@ pub struct SemiSynthetic {
     pub study: String,
     /// The sensitive attribute.
     pub attribute: String,
-    /// η, added to the states of the second level.
+    /// η, added to the states of the first level.
     pub shift: f64,
     /// N.
     pub people: usize,

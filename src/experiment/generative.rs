@@ -14,9 +14,9 @@ const HIDDEN: [usize; 2] = [32, 32];
 ///
 /// # Equation
 /// ```text
-/// S₁ = m̂(z) + η 1{z = 2} + U,   Sₜ₊₁ = μ̂(Sₜ − η 1{z = 2}, Aₜ, z) + η 1{z = 2} + U,   Rₜ = ρ̂(Sₜ − η 1{z = 2}, Aₜ, z) + Uᴿ
+/// S₁ = m̂(z) + η 1{z = 1} + U,   Sₜ₊₁ = μ̂(Sₜ − η 1{z = 1}, Aₜ, z) + η 1{z = 1} + U,   Rₜ = ρ̂(Sₜ − η 1{z = 1}, Aₜ, z) + Uᴿ
 /// ```
-/// η moves every recorded state of the second level and nothing else, so a policy that knows the level can undo it.
+/// η moves every recorded state of the first level and nothing else, so a policy that knows the level can undo it.
 ///
 /// # Assumptions
 /// Residual variances are pooled over levels and over time, where the source document has one Σ_z a level: noise that is shared by the
@@ -77,8 +77,8 @@ impl Generative {
     /// The same model with another η.
     pub fn shifted(&self, shift: f64) -> Self {
         let mut initial: Vec<Vec<f64>> = (0..self.levels()).map(|z| self.means.initial_mean(z).to_vec()).collect();
-        if let Some(second) = initial.get_mut(1) {
-            second.iter_mut().for_each(|x| *x += shift);
+        if let Some(first) = initial.first_mut() {
+            first.iter_mut().for_each(|x| *x += shift);
         }
         Self { initial, shift, ..self.clone() }
     }
@@ -102,7 +102,7 @@ impl Mechanism for Generative {
     }
 
     fn mean(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]) {
-        if level != 1 || self.shift == 0.0 {
+        if level != 0 || self.shift == 0.0 {
             return self.means.mean(level, states, actions, next, rewards);
         }
         let original: Vec<f64> = states.iter().map(|s| s - self.shift).collect();
@@ -139,13 +139,13 @@ mod tests {
     use crate::experiment::Study;
 
     #[test]
-    fn a_shift_moves_the_states_of_the_second_level_and_nothing_else() {
+    fn a_shift_moves_the_states_of_the_first_level_and_nothing_else() {
         let panel = Study::stand_in().panel("age").expect("an attribute of the study");
         let model = Generative::fit(&panel, Stream::new(3)).expect("both levels have people");
         let shifted = model.shifted(1.5);
         let (mut next, mut moved, mut reward, mut same) = ([0.0; 2], [0.0; 2], [0.0], [0.0]);
         for level in 0..2 {
-            let by = 1.5 * level as f64;
+            let by = if level == 0 { 1.5 } else { 0.0 };
             model.mean(level, &[4.0, 5.5], &[2], &mut next, &mut reward);
             shifted.mean(level, &[4.0 + by, 5.5 + by], &[2], &mut moved, &mut same);
             assert_eq!((next.map(|x| x + by), reward), (moved, same));

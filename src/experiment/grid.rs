@@ -112,8 +112,8 @@ impl Scale {
             evaluation_people: 2000,
             shifts: vec![0.0, 1.0, 2.0],
             semi_people: 500,
-            seeds: 8,
-            splits: 5,
+            seeds: 6,
+            splits: 3,
             ..Self::paper()
         }
     }

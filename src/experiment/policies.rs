@@ -47,8 +47,6 @@ pub struct Candidate {
     pub agent: Arc<dyn Agent>,
     /// `None` when nothing was learned.
     pub learning: Option<Learning>,
-    /// The preprocessing that Ours reads through: evaluation on data needs its view.
-    pub augmented: Option<Sequential<Arc<Fitted>>>,
 }
 
 /// Where the time of a cell went.
@@ -113,7 +111,6 @@ impl<'a> School<'a> {
             Method::Random => Ok(Candidate {
                 agent: Arc::new(Deployed::new(Unaware { state_dim: p }, UniformlyRandom { actions })),
                 learning: None,
-                augmented: None,
             }),
             Method::Ours => {
                 if self.ours.is_none() {
@@ -124,7 +121,7 @@ impl<'a> School<'a> {
             Method::Mixture(weight) => {
                 let (first, second) = (self.learn(Method::Full)?.agent, self.learn(Method::Ours)?.agent);
                 let agent = Arc::new(EpisodeMixture { first, second, weight });
-                Ok(Candidate { agent, learning: None, augmented: None })
+                Ok(Candidate { agent, learning: None })
             }
             Method::Oracle | Method::TrueMeans | Method::Behaviour => Err(NotLearned::NeedsWorld(method)),
         }
@@ -140,7 +137,6 @@ impl<'a> School<'a> {
             Method::Behaviour => Ok(Candidate {
                 agent: Arc::new(Deployed::new(Full { state_dim: p }, Behaviour(world.clone()))),
                 learning: None,
-                augmented: None,
             }),
             _ => self.learn(method),
         }
@@ -152,9 +148,7 @@ impl<'a> School<'a> {
         let panel = self.panel;
         let means: Fitted = timed(&mut self.stages.fit, || fit(panel, &settings))?;
         let (p, levels) = (panel.state_dim(), panel.levels().len());
-        let augmented = Sequential::new(Arc::new(means), panel.level_shares());
-        let learned = self.through(augmented.clone(), p * levels, 1)?;
-        Ok(Candidate { augmented: Some(augmented), ..learned })
+        self.through(Sequential::new(Arc::new(means), panel.level_shares()), p * levels, 1)
     }
 
     /// Fitted Q iteration on what a preprocessor makes of the panel.
@@ -172,13 +166,13 @@ impl<'a> School<'a> {
                 let settings = NeuralSettings { discount, ..NeuralSettings::default() };
                 let (q, outcome) = neural_fitted_q_iteration(&experience, levels, &settings, stream)?;
                 let agent = Arc::new(Deployed::new(preprocessor, Greedy(q)));
-                return Ok(Candidate { agent, learning: Some(outcome.into()), augmented: None });
+                return Ok(Candidate { agent, learning: Some(outcome.into()) });
             }
             let settings = Settings { discount, ..Settings::default() };
             let features = Polynomial::for_rows(experience.views(), coordinates, levels, DEGREE)?;
             let fitted = fitted_q_iteration(&experience, &features, settings)?;
             let learning = Some(fitted.outcome.into());
-            Ok(Candidate { agent: Arc::new(Deployed::new(preprocessor, Greedy(fitted.q))), learning, augmented: None })
+            Ok(Candidate { agent: Arc::new(Deployed::new(preprocessor, Greedy(fitted.q))), learning })
         })
     }
 }

@@ -3,7 +3,7 @@
 //! A block holds n rows of d features as d contiguous columns. Loops run along rows, so they are long whatever d is, and every
 //! sum has one fixed order, so the digits do not depend on the machine's vector width: `mul_add` rounds once everywhere.
 
-use super::vectorised;
+use pulp::{Arch, Simd, WithSimd};
 
 /// Rows in a block: 128 × 15 features fill half of a 32 kB first-level cache.
 pub const ROWS: usize = 128;
@@ -17,29 +17,42 @@ const LANES: usize = 16;
 /// If `columns` does not hold one column of `q`'s length a weight.
 pub fn combine(columns: &[f64], weights: &[f64], q: &mut [f64]) {
     assert_eq!(columns.len(), weights.len() * q.len(), "one column a weight");
-    vectorised(|| combine_loop(columns, weights, q));
+    Arch::new().dispatch(Combine { columns, weights, q });
 }
 
-#[inline(always)]
-fn combine_loop(columns: &[f64], weights: &[f64], q: &mut [f64]) {
-    let n = q.len();
-    q.fill(0.0);
-    let mut quads = weights.chunks_exact(4);
-    let mut start = 0;
-    for w in &mut quads {
-        let (c0, rest) = columns[start..start + 4 * n].split_at(n);
-        let (c1, rest) = rest.split_at(n);
-        let (c2, c3) = rest.split_at(n);
-        for ((((q, a), b), c), d) in q.iter_mut().zip(c0).zip(c1).zip(c2).zip(c3) {
-            *q = w[3].mul_add(*d, w[2].mul_add(*c, w[1].mul_add(*b, w[0].mul_add(*a, *q))));
+// Structs and not closures: the body of a closure is not inlined into the function compiled for the wide registers, and every
+// fused product then becomes a call of libm, forty times slower.
+struct Combine<'a> {
+    columns: &'a [f64],
+    weights: &'a [f64],
+    q: &'a mut [f64],
+}
+
+impl WithSimd for Combine<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { columns, weights, q } = self;
+        let n = q.len();
+        q.fill(0.0);
+        let mut quads = weights.chunks_exact(4);
+        let mut start = 0;
+        for w in &mut quads {
+            let (c0, rest) = columns[start..start + 4 * n].split_at(n);
+            let (c1, rest) = rest.split_at(n);
+            let (c2, c3) = rest.split_at(n);
+            for ((((q, a), b), c), d) in q.iter_mut().zip(c0).zip(c1).zip(c2).zip(c3) {
+                *q = w[3].mul_add(*d, w[2].mul_add(*c, w[1].mul_add(*b, w[0].mul_add(*a, *q))));
+            }
+            start += 4 * n;
         }
-        start += 4 * n;
-    }
-    for w in quads.remainder() {
-        for (q, x) in q.iter_mut().zip(&columns[start..start + n]) {
-            *q = w.mul_add(*x, *q);
+        for w in quads.remainder() {
+            for (q, x) in q.iter_mut().zip(&columns[start..start + n]) {
+                *q = w.mul_add(*x, *q);
+            }
+            start += n;
         }
-        start += n;
     }
 }
 
@@ -49,11 +62,24 @@ fn combine_loop(columns: &[f64], weights: &[f64], q: &mut [f64]) {
 /// If `columns` does not hold one column of `y`'s length a sum.
 pub fn accumulate(columns: &[f64], y: &[f64], sums: &mut [f64]) {
     assert_eq!(columns.len(), sums.len() * y.len(), "one column a sum");
-    vectorised(|| {
-        for (sum, column) in sums.iter_mut().zip(columns.chunks_exact(y.len().max(1))) {
-            *sum += dot(column, y);
+    Arch::new().dispatch(Accumulate { columns, y, sums });
+}
+
+struct Accumulate<'a> {
+    columns: &'a [f64],
+    y: &'a [f64],
+    sums: &'a mut [f64],
+}
+
+impl WithSimd for Accumulate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (sum, column) in self.sums.iter_mut().zip(self.columns.chunks_exact(self.y.len().max(1))) {
+            *sum += dot(column, self.y);
         }
-    });
+    }
 }
 
 /// gramⱼₖ += Σᵢ weightᵢ columnⱼᵢ columnₖᵢ for k ≤ j; the upper half is left alone. `weighted` is working space for one column.
@@ -65,7 +91,24 @@ pub fn accumulate_gram(columns: &[f64], weight: &[f64], gram: &mut [f64], weight
     let d = columns.len() / n.max(1);
     assert_eq!(gram.len(), d * d, "a square Gram matrix");
     assert_eq!(weighted.len(), n, "working space for one column");
-    vectorised(|| {
+    Arch::new().dispatch(AccumulateGram { columns, weight, gram, weighted });
+}
+
+struct AccumulateGram<'a> {
+    columns: &'a [f64],
+    weight: &'a [f64],
+    gram: &'a mut [f64],
+    weighted: &'a mut [f64],
+}
+
+impl WithSimd for AccumulateGram<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { columns, weight, gram, weighted } = self;
+        let n = weight.len();
+        let d = columns.len() / n.max(1);
         for j in 0..d {
             for ((x, c), w) in weighted.iter_mut().zip(&columns[j * n..(j + 1) * n]).zip(weight) {
                 *x = c * w;
@@ -74,7 +117,7 @@ pub fn accumulate_gram(columns: &[f64], weight: &[f64], gram: &mut [f64], weight
                 gram[j * d + k] += dot(weighted, &columns[k * n..(k + 1) * n]);
             }
         }
-    });
+    }
 }
 
 #[inline(always)]

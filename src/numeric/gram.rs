@@ -6,22 +6,13 @@ use super::tolerance;
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{Mat, Par};
-use pulp::{Arch, Simd, WithSimd};
-
-/// Columns of a packed panel. Half a panel times a panel is a tile of eight four-lane sums, which stay in registers.
-const PANEL: usize = 8;
-/// Half a panel.
-const HALF: usize = PANEL / 2;
-/// Rows packed at a time: two panels of them take half of a 32 kB first-level cache.
-const PACK_ROWS: usize = 128;
-
-type Tile = [[f64; PANEL]; HALF];
+use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 /// XᵀX of the rows seen so far.
 ///
 /// # Precision
-/// Entries are sums of fused products in row order within each block; equal calls give equal bits on every machine.
+/// Equal calls in equal order give equal bits on one machine; blocks of other sizes may round differently.
 ///
 /// # Example
 /// ```
@@ -38,8 +29,6 @@ pub struct Gram {
     features: usize,
     rows: usize,
     matrix: Vec<f64>,
-    /// Panels of the rows at hand, one after another, padded with zero columns.
-    packed: Vec<[f64; PANEL]>,
 }
 
 impl Gram {
@@ -49,12 +38,7 @@ impl Gram {
     /// When `features` is 0.
     pub fn new(features: usize) -> Self {
         assert!(features > 0, "a Gram matrix of no features");
-        Self {
-            features,
-            rows: 0,
-            matrix: vec![0.0; features * features],
-            packed: vec![[0.0; PANEL]; features.div_ceil(PANEL) * PACK_ROWS],
-        }
+        Self { features, rows: 0, matrix: vec![0.0; features * features] }
     }
 
     /// The matrix whose lower half, row-major in a full square, has been summed elsewhere over `rows` rows.
@@ -89,14 +73,32 @@ impl Gram {
         &self.matrix
     }
 
-    /// Adds row-major rows. Nothing is allocated.
+    /// Adds row-major rows. Nothing is allocated; blocks of some hundred rows are fastest.
     ///
     /// # Panics
     /// When `rows` is not a whole number of rows.
     pub fn add_rows(&mut self, rows: &[f64]) {
-        assert_eq!(rows.len() % self.features, 0, "{} numbers in rows of {}", rows.len(), self.features);
-        self.rows += rows.len() / self.features;
-        Arch::new().dispatch(AddRows { gram: self, rows });
+        let n = self.features;
+        assert_eq!(rows.len() % n, 0, "{} numbers in rows of {n}", rows.len());
+        let x = MatRef::from_row_major_slice(rows, rows.len() / n, n);
+        self.rows += x.nrows();
+        matmul(
+            MatMut::from_row_major_slice_mut(&mut self.matrix, n, n),
+            BlockStructure::TriangularLower,
+            Accum::Add,
+            x.transpose(),
+            BlockStructure::Rectangular,
+            x,
+            BlockStructure::Rectangular,
+            1.0,
+            Par::Seq,
+        );
+        clear_upper_vector_state();
+        for i in 0..n {
+            for j in 0..i {
+                self.matrix[j * n + i] = self.matrix[i * n + j];
+            }
+        }
     }
 
     /// Adds the rows another matrix has seen.
@@ -108,32 +110,6 @@ impl Gram {
         self.rows += other.rows;
         for (sum, entry) in self.matrix.iter_mut().zip(&other.matrix) {
             *sum += entry;
-        }
-    }
-
-    #[inline(always)]
-    fn pack(&mut self, block: &[f64]) {
-        for (r, row) in block.chunks_exact(self.features).enumerate() {
-            for (panel, columns) in row.chunks(PANEL).enumerate() {
-                // Columns beyond the last stay zero from the start.
-                self.packed[panel * PACK_ROWS + r][..columns.len()].copy_from_slice(columns);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn add_packed(&mut self, rows: usize) {
-        for (p, left) in self.packed.chunks_exact(PACK_ROWS).enumerate() {
-            for (q, right) in self.packed.chunks_exact(PACK_ROWS).enumerate().skip(p) {
-                let (upper, lower) =
-                    (tile::<0>(&left[..rows], &right[..rows]), tile::<HALF>(&left[..rows], &right[..rows]));
-                for (i, sums) in (p * PANEL..self.features).zip(upper.iter().chain(&lower)) {
-                    for (j, sum) in (q * PANEL..self.features).zip(sums).filter(|(j, _)| i <= *j) {
-                        self.matrix[i * self.features + j] += sum;
-                        self.matrix[j * self.features + i] = self.matrix[i * self.features + j];
-                    }
-                }
-            }
         }
     }
 
@@ -167,38 +143,6 @@ impl Gram {
         let (min_eigenvalue, _) = extreme_eigenvalues(&self.matrix, n);
         Ok(GramFactor { features: n, lower, scales, condition, min_eigenvalue })
     }
-}
-
-struct AddRows<'a> {
-    gram: &'a mut Gram,
-    rows: &'a [f64],
-}
-
-impl WithSimd for AddRows<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let features = self.gram.features;
-        for block in self.rows.chunks(PACK_ROWS * features) {
-            self.gram.pack(block);
-            self.gram.add_packed(block.len() / features);
-        }
-    }
-}
-
-/// Σ over rows of (four columns of `left` from `FROM`) × (all of `right`).
-#[inline(always)]
-fn tile<const FROM: usize>(left: &[[f64; PANEL]], right: &[[f64; PANEL]]) -> Tile {
-    let mut sums = [[0.0; PANEL]; HALF];
-    for (left, right) in left.iter().zip(right) {
-        for i in 0..HALF {
-            for j in 0..PANEL {
-                sums[i][j] = left[FROM + i].mul_add(right[j], sums[i][j]);
-            }
-        }
-    }
-    sums
 }
 
 /// Why a Gram matrix was not factored.

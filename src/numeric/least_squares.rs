@@ -183,8 +183,19 @@ impl<'a> Problem<'a> {
         column_scales(self.targets, &mut scales[features..]);
 
         let mut folder = RowFolder::new(width);
-        for (x, y) in self.design.chunks_exact(self.features).zip(self.targets.chunks_exact(self.outputs)) {
-            folder.push([&[1.0][..ones], x, y].into_iter().flatten().zip(&scales).map(|(value, scale)| value * scale));
+        let mut next = 0;
+        while next < self.rows {
+            let taken = folder.room().min(self.rows - next);
+            folder.add(taken, |j, out| {
+                if j < ones {
+                    out.fill(1.0);
+                } else if j < features {
+                    copy_column(&self.design[next * self.features..], self.features, j - ones, scales[j], out);
+                } else {
+                    copy_column(&self.targets[next * self.outputs..], self.outputs, j - features, scales[j], out);
+                }
+            });
+            next += taken;
         }
         let triangle = folder.finish();
         let (design, targets) = triangle.as_ref().split_at_col(features);
@@ -212,6 +223,13 @@ fn first_non_finite(values: &[f64]) -> Option<usize> {
     // `&` instead of `&&` lets a block be checked without branches, several numbers at once.
     let clean = |block: &[f64]| block.iter().fold(true, |clean, value| clean & value.is_finite());
     if values.chunks(1024).all(clean) { None } else { values.iter().position(|value| !value.is_finite()) }
+}
+
+/// Column `j` of row-major rows, times `scale`.
+fn copy_column(rows: &[f64], width: usize, j: usize, scale: f64, out: &mut [f64]) {
+    for (value, row) in out.iter_mut().zip(rows.chunks_exact(width)) {
+        *value = row[j] * scale;
+    }
 }
 
 /// The power of two that brings the largest entry of each column to [1, 2); 1 for a column of zeros.

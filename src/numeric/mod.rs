@@ -25,7 +25,6 @@ mod slope;
 mod streams;
 pub mod tolerance;
 mod triangle;
-mod vectorised;
 
 pub use bootstrap::{bootstrap_interval, quantile};
 pub use estimate::Estimate;
@@ -35,4 +34,3 @@ pub use monomials::{Monomials, TooManyMonomials};
 pub use row_factor::RowFactor;
 pub use slope::{SlopeError, SlopeFit, log_log_slope};
 pub use streams::{Stream, fill_standard_normal, fill_uniform, uniform_index};
-pub use vectorised::vectorised;

@@ -22,7 +22,10 @@ impl RowFactor {
     pub fn new(features: usize, rows: usize, lengths: &[f64], visit: impl FnOnce(&mut dyn FnMut(&[f64]))) -> Self {
         let scale: Vec<f64> = lengths.iter().map(|&l| if l > 0.0 { l } else { 1.0 }).collect();
         let mut folder = RowFolder::new(features);
-        visit(&mut |row| folder.push(row.iter().zip(&scale).map(|(x, s)| x / s)));
+        visit(&mut |row| {
+            folder.room();
+            folder.add(1, |j, column| column[0] = row[j] / scale[j]);
+        });
         let triangle: Mat<f64> = folder.finish();
         let mut factor =
             Self { features, rank: 0, condition: f64::INFINITY, inverse_gram: vec![0.0; features * features] };

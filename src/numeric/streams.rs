@@ -116,9 +116,9 @@ const TAIL_GRID: f64 = 1.0 / (1 << 24) as f64;
 ///
 /// # Precision
 /// Ziggurat of `rand_distr`. Inside, a draw is a product of table and uniform bits, equal on every machine up to the
-/// accept decision, which compares with `exp` in 1.2 % of draws and could differ with probability near 1e−18. The tail,
-/// 0.026 % of draws, is a ratio of logarithms of the system's libm, which differ in the last bit between machines: it
-/// is rounded to multiples of 2⁻²⁴, which leaves about 1e−13 a draw for a visible difference.
+/// accept decision, which in about one draw of a hundred compares with the system's `exp` and differs between machines
+/// only if the two sides agree to the last bit. The tail, 0.026 % of draws, is a ratio of the system's logarithms, whose
+/// last bits do differ: it is rounded to multiples of 2⁻²⁴, which leaves less than 1e−11 a draw for a difference.
 pub fn fill_standard_normal(rng: &mut impl Rng, out: &mut [f64]) {
     out.fill_with(|| round_tail(rng.sample(StandardNormal)));
 }

@@ -43,14 +43,21 @@ impl RowFolder {
         }
     }
 
-    pub(super) fn push(&mut self, row: impl Iterator<Item = f64>) {
+    /// Rows that fit before the next fold; a full buffer is folded first.
+    pub(super) fn room(&mut self) -> usize {
         if self.filled == self.buffer.nrows() {
             self.fold();
         }
-        for (j, value) in row.enumerate() {
-            self.buffer[(self.filled, j)] = value;
+        self.buffer.nrows() - self.filled
+    }
+
+    /// Adds `count` rows, at most [`room`](Self::room); `column(j, out)` writes their j-th column.
+    pub(super) fn add(&mut self, count: usize, mut column: impl FnMut(usize, &mut [f64])) {
+        for j in 0..self.buffer.ncols() {
+            let values = self.buffer.col_as_slice_mut(j);
+            column(j, &mut values[self.filled..self.filled + count]);
         }
-        self.filled += 1;
+        self.filled += count;
     }
 
     fn fold(&mut self) {
@@ -189,8 +196,14 @@ pub(super) fn project_out_span(basis: &Mat<f64>, vectors: &mut Mat<f64>, free: u
 fn closest_shares(basis: &Mat<f64>, vectors: &Mat<f64>, free: usize) -> Mat<f64> {
     let (rows, count) = basis.shape();
     let mut folder = RowFolder::new(count + vectors.ncols());
-    for i in free..rows {
-        folder.push(basis.row(i).iter().chain(vectors.row(i).iter()).copied());
+    let mut next = free;
+    while next < rows {
+        let taken = folder.room().min(rows - next);
+        folder.add(taken, |j, out| {
+            let column = if j < count { basis.col_as_slice(j) } else { vectors.col_as_slice(j - count) };
+            out.copy_from_slice(&column[next..next + taken]);
+        });
+        next += taken;
     }
     let triangle = folder.finish();
     let mut shares = triangle.submatrix(0, count, count, vectors.ncols()).to_owned();

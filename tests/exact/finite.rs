@@ -102,7 +102,7 @@ fn optima_satisfy_bellmans_equation_and_fairness_has_a_price() {
 
 #[test]
 fn fitted_q_iteration_on_the_census_is_value_iteration() {
-    let world = plain();
+    let world = even();
     let panel = simulate(&world, &world.census(3, 4, 1).unwrap());
     let settings = |iterations| Settings { discount: DISCOUNT, iterations, ..Settings::default() };
     let (observed, augmented) = (FiniteMdp::observed(&world), FiniteMdp::augmented(&world));

@@ -4,7 +4,7 @@ use crate::fixture::*;
 use crate::oracle::counterfactual_states;
 use counterfair::data::Panel;
 use counterfair::evaluate::{
-    EvaluationError, EvaluationSettings, FittedEvaluation, PanelDraws, fitted_q_evaluation, probabilities_along,
+    EvaluationError, EvaluationSettings, FittedEvaluation, fitted_q_evaluation, probabilities_along,
 };
 use counterfair::learn::features::{FeatureMap, OneHot, Polynomial};
 use counterfair::learn::{Agent, Deployed, FiniteMdp, FittedQError, Outcome};
@@ -13,11 +13,12 @@ use counterfair::model::{Exogenous, World, simulate};
 use counterfair::numeric::{Estimate, Stream, uniform_index};
 use counterfair::preprocess::{Experience, Full, Observed, Sequential, Unaware, View, batch};
 
-const FOR_EVER: EvaluationSettings = EvaluationSettings { discount: DISCOUNT, iterations: 120, tolerance: 0.0 };
+const FOR_EVER: EvaluationSettings = EvaluationSettings { discount: DISCOUNT, iterations: 90, tolerance: 0.0 };
 
+/// γ⁹⁰ = 1e−14. Two decisions reach all twelve states (s, z).
 fn census() -> Panel {
     let world = plain();
-    simulate(&world, &world.census(3, 4, 1).unwrap())
+    simulate(&world, &world.census(2, 4, 1).unwrap())
 }
 
 fn full_agent() -> impl Agent {
@@ -49,8 +50,8 @@ fn on_the_census_the_value_of_a_policy_on_state_and_level_is_exact() {
     let found = fqe(&experience, &panel, &full_agent(), &features, FOR_EVER);
     let values = mdp.values(&full_table(&mdp), DISCOUNT);
     assert_same(found.value.unwrap().mean, mdp.initial_value(&values));
-    assert!(matches!(found.outcome, Outcome::IterationLimit { iterations: 120, change } if change < 1e-15));
-    assert_eq!(found.transitions, panel.people() * 3);
+    assert!(matches!(found.outcome, Outcome::IterationLimit { iterations: 90, change } if change < 1e-13));
+    assert_eq!(found.transitions, panel.people() * 2);
     let q = mdp.action_values(&values, DISCOUNT);
     for (state, q) in q.chunks_exact(ACTIONS).enumerate() {
         for (a, q) in q.iter().enumerate() {
@@ -83,8 +84,9 @@ fn b_iterations_are_the_value_of_b_decisions() {
 
 #[test]
 fn on_the_census_the_value_of_a_fair_policy_needs_the_level_beside_its_view() {
-    let (panel, world) = (census(), plain());
-    let ours = || Sequential::new(plain(), world.level_probabilities().to_vec());
+    let world = even();
+    let panel = simulate(&world, &world.census(3, 4, 1).unwrap());
+    let ours = || Sequential::new(even(), world.level_probabilities().to_vec());
     let agent = Deployed::new(ours(), Rule { rule: fair_rule, deterministic: false });
     let augmented = batch(&ours(), &panel).unwrap();
     let experience = augmented.with_level(&panel);
@@ -128,7 +130,7 @@ impl FeatureMap for IgnoreLast {
 #[test]
 fn a_view_with_the_level_keeps_rows_and_takes_observed_rewards() {
     let world = plain();
-    let panel = cut(&census(), |i| i % 4, |i| i % 2 == 0);
+    let panel = cut(&census(), |i| i % 3, |i| i % 2 == 0);
     let ours = Sequential::new(&world, vec![0.2, 0.3, 0.5]);
     let plain = batch(&ours, &panel).unwrap();
     let found = plain.with_level(&panel);
@@ -259,7 +261,7 @@ fn values_that_grow_without_bound_are_an_outcome_and_no_number() {
 }
 
 /// The state itself as the only feature.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 struct Only;
 
 impl FeatureMap for Only {
@@ -292,12 +294,10 @@ fn calls_that_make_no_sense_are_refused_with_what_was_wrong() {
 
 #[test]
 fn a_person_without_a_final_state_contributes_every_known_transition() {
-    let panel = cut(&census(), |_| 3, |i| i % 2 == 0);
+    let panel = cut(&census(), |_| 2, |i| i % 2 == 0);
     let experience = batch(&Full { state_dim: 1 }, &panel).unwrap();
-    let mdp = FiniteMdp::observed(&plain());
-    let features = OneHot::new(mdp.points().to_vec()).unwrap();
+    let features = OneHot::new(FiniteMdp::observed(&plain()).points().to_vec()).unwrap();
     let found = fqe(&experience, &panel, &full_agent(), &features, FOR_EVER);
-    assert_eq!(found.transitions, panel.people() * 3 - panel.people() / 2);
-    let draws = PanelDraws::draw(&panel, Stream::new(1));
-    assert_eq!(draws.coins.len(), found.parts.len());
+    assert_eq!(found.transitions, panel.people() * 2 - panel.people() / 2);
+    assert_eq!(found.parts.len(), panel.people());
 }

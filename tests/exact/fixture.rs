@@ -30,8 +30,8 @@ const NEXT: [[[u32; ACTIONS]; POINTS]; LEVELS] = [
 ];
 const INITIAL: [u32; LEVELS] = [0, 2, 1];
 
-/// The world with the given law of reward noise. P(Z) = (3, 2, 1)/6, P(U = 0) = ⅔; the behaviour policy takes every action, in quarters.
-pub fn world(reward_noise: Vec<(f64, u32)>) -> FiniteWorld {
+/// The world with the given laws of noise. P(Z) = (3, 2, 1)/6; the behaviour policy takes every action, in quarters.
+fn world(noise: Vec<u32>, reward_noise: Vec<(f64, u32)>) -> FiniteWorld {
     let (mut next, mut reward, mut behaviour) = (vec![], vec![], vec![]);
     for z in 0..LEVELS {
         for s in 0..POINTS {
@@ -47,7 +47,7 @@ pub fn world(reward_noise: Vec<(f64, u32)>) -> FiniteWorld {
         points: POINTS,
         actions: ACTIONS,
         levels: vec![3, 2, 1],
-        noise: vec![2, 1],
+        noise,
         reward_noise,
         initial,
         next,
@@ -57,14 +57,19 @@ pub fn world(reward_noise: Vec<(f64, u32)>) -> FiniteWorld {
     .expect("the tables fit")
 }
 
-/// Rewards with noise of two values, whose mean is not zero.
+/// P(U = 0) = ⅔, and rewards with noise of two values, whose mean is not zero.
 pub fn noisy() -> FiniteWorld {
-    world(vec![(-0.25, 2), (0.75, 1)])
+    world(vec![2, 1], vec![(-0.25, 2), (0.75, 1)])
 }
 
-/// Rewards shifted by a constant, so that a census of three decisions stays small.
+/// P(U = 0) = ⅔, and rewards shifted by a constant: a census of three decisions stays small.
 pub fn plain() -> FiniteWorld {
-    world(vec![(0.125, 1)])
+    world(vec![2, 1], vec![(0.125, 1)])
+}
+
+/// P(U = 0) = ½: a census of three decisions is smaller still, for fits that pass over it many times.
+pub fn even() -> FiniteWorld {
+    world(vec![1, 1], vec![(0.125, 1)])
 }
 
 /// A random rule on (s, z) in quarters.

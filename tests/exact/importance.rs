@@ -46,8 +46,8 @@ fn on_the_census_every_estimator_is_the_enumerated_value() {
     let overlap = off.overlap();
     overlap.mean_weight.iter().for_each(|mean| assert_same(*mean, 1.0));
     assert_eq!(overlap.unsupported, 0.0);
-    // 1 where ¼ was usual is 4, and the census contains a path with two of them.
-    assert_same(overlap.largest_weight, 16.0);
+    // ¾ and then 1, each where ¼ was usual.
+    assert_same(overlap.largest_weight, 12.0);
 
     // The weight of the step before, or of the whole path with the value of the behaviour policy, are other numbers.
     let late: f64 = (0..panel.people())

@@ -93,7 +93,7 @@ fn dependent_features_and_mistaken_calls_are_named() {
     let rewards = vec![0.0; x.len()];
     let people = panel(1, 3, &[(0, &x, &actions, &rewards)]);
     let experience = batch(&Unaware { state_dim: 1 }, &people).unwrap();
-    let wide = Polynomial::new(1, 2).unwrap();
+    let wide = Polynomial::new(2, 1).unwrap();
     assert_eq!(fit_propensity(&experience, &wide), Err(PropensityError::Width { features: wide.inputs(), view: 1 }));
     let nobody = batch(&Unaware { state_dim: 1 }, &panel(1, 3, &[(0, &[1.0], &[], &[])])).unwrap();
     let narrow = Polynomial::new(1, 1).unwrap();

@@ -30,7 +30,7 @@ const EFFECTS: [Effect; 4] = [
         share: 0.55,
         pain: -0.45,
         reward: 0.10,
-        calls: [0.05, 0.45],
+        calls: [0.05, 0.30],
     },
     Effect {
         name: "age",
@@ -38,16 +38,16 @@ const EFFECTS: [Effect; 4] = [
         share: 0.48,
         pain: -0.40,
         reward: -0.10,
-        calls: [0.10, 0.60],
+        calls: [0.05, 0.40],
     },
-    Effect { name: "sex", levels: ["female", "male"], share: 0.38, pain: -0.30, reward: -0.05, calls: [-0.10, 0.60] },
+    Effect { name: "sex", levels: ["female", "male"], share: 0.38, pain: -0.30, reward: -0.05, calls: [-0.05, 0.40] },
     Effect {
         name: "ethnicity",
         levels: ["Hispanic", "non-Hispanic"],
         share: 0.80,
         pain: -0.80,
         reward: 0.15,
-        calls: [0.00, 0.40],
+        calls: [0.00, 0.25],
     },
 ];
 

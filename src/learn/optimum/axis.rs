@@ -23,7 +23,7 @@ impl Axis {
         let (panels, order) =
             if length > f64::MIN_POSITIVE { ((length / widest).ceil().max(1.0) as usize, order) } else { (1, 1) };
         let angle = |i: usize| (2 * i + 1) as f64 * PI / (2 * order) as f64;
-        let sign = |i: usize| if i % 2 == 0 { 1.0 } else { -1.0 };
+        let sign = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
         Self {
             low,
             width: length.max(0.0) / panels as f64,

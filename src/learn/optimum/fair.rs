@@ -7,8 +7,8 @@ use super::{Bounded, OptimumError, PaperWorld, admit};
 /// Q* of the augmented process whose state is the pair of counterfactual states (S⁰, S¹).
 ///
 /// A rule is counterfactually fair exactly when its action depends on the past through the counterfactual states of all
-/// levels and the past actions (`thm:1`, and its converse), and a stationary function of (S⁰, S¹) attains the best value
-/// (`thm:2`). So the best fair value is that of a Markov decision process with this state, which noise moves along the
+/// levels and the past actions (`thm:cf`, and its converse), and a stationary function of (S⁰, S¹) attains the best value
+/// (`thm:sr_policy`). So the best fair value is that of a Markov decision process with this state, which noise moves along the
 /// diagonal:
 ///
 /// # Equation

@@ -15,7 +15,7 @@ pub(super) fn gmres(b: &[f64], tolerance: f64, steps: usize, mut apply: impl FnM
         apply(&basis[k], &mut image);
         let mut next: Vec<f64> = basis[k].iter().zip(&image).map(|(x, kx)| x - kx).collect();
         let unprojected = norm(&next);
-        let mut column = Vec::with_capacity(k + 1);
+        let mut column = Vec::new();
         for v in &basis {
             let projection = dot(v, &next);
             next.iter_mut().zip(v).for_each(|(x, v)| *x -= projection * v);
@@ -102,6 +102,17 @@ mod tests {
         });
         assert_eq!(calls, 2);
         assert!((residual(&x, &b) - left[1]).abs() < 1e-14);
+    }
+
+    #[test]
+    fn a_small_operator_is_not_taken_for_none() {
+        // I − K = 1e-9 [[1, 0.5], [0, 2]].
+        let x = gmres(&[0.0, 4e-9], 0.0, 10, |x, y| {
+            y[0] = x[0] - 1e-9 * (x[0] + 0.5 * x[1]);
+            y[1] = x[1] - 2e-9 * x[1];
+        });
+        // K keeps seven digits of what distinguishes it from the identity.
+        assert!((x[0] + 1.0).abs() < 1e-6 && (x[1] - 2.0).abs() < 1e-6, "{x:?}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ impl Choice {
 /// Within each piece the integrand is one smooth function, so the rule keeps its full order across the kink. A pair of
 /// sign changes between neighbouring sample points is not seen; its effect is bounded by the gap it hides.
 pub(super) fn choices(breaks: &[f64], rule: &Rule, q: impl Fn(f64) -> [f64; 2]) -> Vec<Choice> {
-    let mut line = Vec::with_capacity((breaks.len() + 2) * rule.nodes.len());
+    let mut line = Vec::new();
     let gap = |s: f64| {
         let [q0, q1] = q(s);
         q1 - q0

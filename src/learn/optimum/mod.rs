@@ -93,13 +93,16 @@ pub enum OptimumError {
         /// The largest |kᶻ(a)| = |½ + 0.3 (a − ½) + 0.3 δ (z − ½)|.
         gain: f64,
     },
-    /// |δ| > [`STRONGEST`] in the non-linear world, whose rectangle of means grows with δ.
-    #[error("the strength {0} is beyond the {STRONGEST} for which the non-linear world is resolved")]
+    /// |δ| > [`STRONGEST`].
+    #[error("the strength {0} is beyond the ±{STRONGEST} for which the worlds are resolved")]
     StrengthTooLarge(f64),
 }
 
-/// The largest |δ| for which the non-linear world is solved; the paper's is 2.
-pub const STRONGEST: f64 = 10.0;
+/// The largest |δ| that is solved for; the paper's is 2.
+///
+/// The non-linear world's rectangle of means grows with δ, and beyond 9 the linear world has gains below −1, whose swings
+/// leave any rectangle.
+pub const STRONGEST: f64 = 8.0;
 
 /// J*CF and J*Full of a world at strength δ (`delta`) and discount γ.
 ///
@@ -108,7 +111,7 @@ pub const STRONGEST: f64 = 10.0;
 /// [`FullOptimum`].
 ///
 /// # Assumptions
-/// The optimum over fair policies is attained by a stationary one (`thm:2`): noise is additive and its law constant.
+/// The optimum over fair policies is attained by a stationary one (`thm:sr_policy`): noise is additive and its law constant.
 /// Rewards are unbounded; that they grow linearly and that γ times the largest gain is below 1 takes the place of boundedness.
 ///
 /// # Precision
@@ -118,7 +121,7 @@ pub const STRONGEST: f64 = 10.0;
 /// 0 ≤ δ ≤ 2 it is below 1e-8, and the value itself is good to about 1e-11.
 ///
 /// # Errors
-/// [`OptimumError`]: γ outside (0, 1), δ not finite, the linear world too unstable for γ, the non-linear one beyond [`STRONGEST`].
+/// [`OptimumError`]: γ outside (0, 1), δ not finite, the linear world too unstable for γ, |δ| beyond [`STRONGEST`].
 ///
 /// # Example
 /// ```
@@ -142,21 +145,16 @@ fn admit(world: PaperWorld, delta: f64, discount: f64) -> Result<(), OptimumErro
     if !delta.is_finite() {
         return Err(OptimumError::StrengthNotFinite(delta));
     }
-    match world {
-        PaperWorld::Linear => {
-            let means = Means::new(world, delta);
-            let gain = [(0, 0), (0, 1), (1, 0), (1, 1)]
-                .into_iter()
-                .fold(0.0, |most: f64, (a, z)| most.max(means.gain(a, z).abs()));
-            if discount * gain >= 1.0 {
-                return Err(OptimumError::Unstable { delta, discount, gain });
-            }
+    if world == PaperWorld::Linear {
+        let means = Means::new(world, delta);
+        let gains = [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, z)| means.gain(a, z).abs());
+        let gain = gains.into_iter().fold(0.0, f64::max);
+        if discount * gain >= 1.0 {
+            return Err(OptimumError::Unstable { delta, discount, gain });
         }
-        PaperWorld::Nonlinear => {
-            if delta.abs() > STRONGEST {
-                return Err(OptimumError::StrengthTooLarge(delta));
-            }
-        }
+    }
+    if delta.abs() > STRONGEST {
+        return Err(OptimumError::StrengthTooLarge(delta));
     }
     Ok(())
 }

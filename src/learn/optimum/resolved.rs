@@ -35,20 +35,32 @@ impl Resolved {
         let first = pair.initial();
         let coarse = Solution::new(pair.clone(), &coarse, |_| 0.0);
         let solution = Solution::new(pair, &fine, |means| coarse.at(means));
-        let value = solution.value(first);
-        let unsettled = solution.residual / (1.0 - solution.pair.discount);
-        let error = (value - coarse.value(first)).abs() + unsettled + ROUNDING * value.abs();
-        Self { solution, value: Bounded { value, error } }
+        let value = bounded(solution.value(first), coarse.value(first), solution.residual, solution.pair.discount);
+        Self { solution, value }
     }
 }
 
 /// Rounding of sums of some hundred terms, relative to the value.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
+/// The fine value with the error |fine − coarse| + residual/(1 − γ) + rounding: what the coarser solution is off by, what the
+/// iteration has left, and what arithmetic loses.
+fn bounded(fine: f64, coarse: f64, residual: f64, discount: f64) -> Bounded {
+    Bounded { value: fine, error: (fine - coarse).abs() + residual / (1.0 - discount) + ROUNDING * fine.abs() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::learn::optimum::PaperWorld;
+
+    #[test]
+    fn the_error_adds_up_resolution_iteration_and_rounding() {
+        assert_eq!(bounded(0.0, 0.25, 0.0, 0.75), Bounded { value: 0.0, error: 0.25 });
+        assert_eq!(bounded(0.0, 0.0, 0.25, 0.75), Bounded { value: 0.0, error: 1.0 });
+        assert_eq!(bounded(-2.0, -2.0, 0.0, 0.75), Bounded { value: -2.0, error: 32.0 * f64::EPSILON });
+        assert_eq!(bounded(0.5, 0.25, 0.25, 0.75).error, 0.25 + 1.0 + 8.0 * f64::EPSILON);
+    }
 
     #[test]
     fn the_error_covers_what_a_much_finer_solution_changes() {

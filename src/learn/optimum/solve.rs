@@ -150,6 +150,8 @@ mod tests {
         assert!((long - solution.value([m, d])).abs() < 1e-7);
         let line = solution.line(m, m, d);
         assert!(line[0].s > m - NOISE_REACH && line[0].s < m - NOISE_REACH + 0.1);
+        // Twelve panels of at most 1.5, one of them cut where the better action changes.
+        assert_eq!(line.len(), 13 * 8);
         assert!((line.iter().map(|c| c.weight).sum::<f64>() - 2.0 * NOISE_REACH).abs() < 1e-12);
     }
 }

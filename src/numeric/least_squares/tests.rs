@@ -198,6 +198,12 @@ fn a_number_that_is_not_finite_is_found_where_it_is() {
         least_squares(&design, &[1.0; 1000], 3, 1),
         Err(LeastSquaresError::NonFiniteDesign { row: 996, column: 2, value: f64::INFINITY })
     );
+    let mut design = [1.0; 9];
+    design[3] = f64::INFINITY;
+    assert_eq!(
+        least_squares(&design, &[1.0; 3], 3, 1),
+        Err(LeastSquaresError::NonFiniteDesign { row: 1, column: 0, value: f64::INFINITY })
+    );
     let mut targets = vec![0.0; 8];
     targets[5] = f64::NEG_INFINITY;
     assert_eq!(
@@ -220,4 +226,23 @@ fn scales_are_powers_of_two_whose_inverse_is_a_number() {
     assert_eq!(power_of_two_reciprocal(f64::MAX), 2f64.powi(-1022));
     assert_eq!(power_of_two_reciprocal(f64::from_bits(1)), 2f64.powi(1022));
     assert_eq!(power_of_two_reciprocal(f64::MIN_POSITIVE), 2f64.powi(1022));
+}
+
+#[test]
+fn repeated_summed_and_shifted_columns_are_found_at_every_size() {
+    for (n, features) in [(4, 3), (10, 4), (50, 11), (400, 6), (5000, 9), (60_000, 5), (300, 60)] {
+        for kind in 0..3 {
+            let mut design = normals(n * features, 40 + kind);
+            for row in design.chunks_mut(features) {
+                let last = features - 1;
+                match kind {
+                    0 => row[last] = row[0],
+                    1 => row[last] = row[..last].iter().sum(),
+                    _ => (row[0], row[last]) = (1.0, 0.1 + 0.7 * row[1]),
+                }
+            }
+            let fit = least_squares(&design, &normals(n, 50), features, 1).unwrap();
+            assert_eq!(fit.rank, features - 1, "{n} × {features}, kind {kind}");
+        }
+    }
 }

@@ -1,0 +1,393 @@
+//! The commands as people and scripts use them: files in, files out, exit codes, and nothing half-written.
+
+use counterfair::data::{ReadOptions, read_csv};
+use counterfair::learn::stored::StoredPolicy;
+use proptest::prelude::*;
+use serde_json::Value;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A folder of its own for each test, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.run_with(arguments, "")
+    }
+
+    fn run_with(&self, arguments: &[&str], input: &str) -> Output {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_counterfair"))
+            .args(arguments)
+            .current_dir(&self.0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A program that stops at a bad line closes its end early; that is its right.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        child.wait_with_output().unwrap()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs::read_dir(&self.0).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[track_caller]
+    fn succeed(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// The message of a command that must fail with 2.
+    #[track_caller]
+    fn refuse(&self, arguments: &[&str], input: &str) -> String {
+        let output = self.run_with(arguments, input);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(!message.contains("panicked"), "{message}");
+        message
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn simulated(folder: &Folder, world: &str, n: &str) {
+    folder.succeed(&[
+        "simulate", "--world", world, "--n", n, "--t", "6", "--delta", "0.8", "--seed", "11", "--out", "data.csv",
+    ]);
+}
+
+#[test]
+fn simulating_twice_with_one_seed_gives_one_file_and_another_seed_another() {
+    let folder = Folder::new("simulate");
+    simulated(&folder, "three-levels", "40");
+    let first = fs::read(folder.0.join("data.csv")).unwrap();
+    simulated(&folder, "three-levels", "40");
+    assert_eq!(fs::read(folder.0.join("data.csv")).unwrap(), first);
+    folder.succeed(&[
+        "simulate",
+        "--world",
+        "three-levels",
+        "--n",
+        "40",
+        "--t",
+        "6",
+        "--seed",
+        "12",
+        "--out",
+        "data.csv",
+    ]);
+    assert_ne!(fs::read(folder.0.join("data.csv")).unwrap(), first);
+}
+
+#[test]
+fn preprocessing_keeps_rows_and_the_persons_own_state() {
+    let folder = Folder::new("preprocess");
+    simulated(&folder, "three-levels", "60");
+    folder.succeed(&["preprocess", "--data", "data.csv", "--model", "linear", "--out", "pre.csv", "--save", "m.json"]);
+    let options = ReadOptions::default();
+    let before = read_csv(&folder.0.join("data.csv"), &options).unwrap().panel;
+    let after = read_csv(&folder.0.join("pre.csv"), &options).unwrap().panel;
+    assert_eq!(after.state_dim(), 6);
+    assert_eq!(
+        (after.ids(), after.level_codes(), after.actions()),
+        (before.ids(), before.level_codes(), before.actions())
+    );
+    for (old, new) in before.iter().zip(after.iter()) {
+        for (s, view) in old.states.chunks_exact(2).zip(new.states.chunks_exact(6)) {
+            let own = 2 * old.level as usize;
+            assert_eq!(&view[own..own + 2], s);
+        }
+    }
+    let mechanism: Value = serde_json::from_slice(&fs::read(folder.0.join("m.json")).unwrap()).unwrap();
+    assert_eq!(mechanism["state_dim"], 2);
+}
+
+#[test]
+fn the_row_convention_is_a_matter_of_layout_only() {
+    let folder = Folder::new("rows");
+    simulated(&folder, "linear", "50");
+    folder.succeed(&[
+        "simulate",
+        "--world",
+        "linear",
+        "--n",
+        "50",
+        "--t",
+        "6",
+        "--delta",
+        "0.8",
+        "--seed",
+        "11",
+        "--rows",
+        "outgoing",
+        "--out",
+        "outgoing.csv",
+    ]);
+    folder.succeed(&["preprocess", "--data", "data.csv", "--model", "poly:2", "--fit", "pooled", "--out", "a.csv"]);
+    folder.succeed(&[
+        "preprocess",
+        "--data",
+        "outgoing.csv",
+        "--rows",
+        "outgoing",
+        "--model",
+        "poly:2",
+        "--fit",
+        "pooled",
+        "--out",
+        "b.csv",
+    ]);
+    let a = read_csv(&folder.0.join("a.csv"), &ReadOptions::default()).unwrap().panel;
+    let outgoing = ReadOptions { rows: counterfair::data::RowConvention::Outgoing, ..ReadOptions::default() };
+    let b = read_csv(&folder.0.join("b.csv"), &outgoing).unwrap().panel;
+    assert_eq!(a, b);
+}
+
+#[test]
+fn cross_fitting_changes_the_states_of_others_but_not_ones_own() {
+    let folder = Folder::new("folds");
+    simulated(&folder, "linear", "50");
+    folder.succeed(&["preprocess", "--data", "data.csv", "--model", "linear", "--out", "a.csv"]);
+    folder.succeed(&["preprocess", "--data", "data.csv", "--model", "linear", "--folds", "3", "--out", "b.csv"]);
+    let read = |name: &str| read_csv(&folder.0.join(name), &ReadOptions::default()).unwrap().panel;
+    let (a, b) = (read("a.csv"), read("b.csv"));
+    assert_ne!(a.states(), b.states());
+    for (a, b) in a.iter().zip(b.iter()) {
+        for (x, y) in a.states.chunks_exact(2).zip(b.states.chunks_exact(2)) {
+            assert_eq!(x[a.level as usize], y[b.level as usize]);
+        }
+    }
+    let message = folder.refuse(&["preprocess", "--data", "data.csv", "--folds", "51", "--out", "c.csv"], "");
+    assert!(message.contains("51 folds cannot be made of 50 people"), "{message}");
+}
+
+/// Every decision of a panel, asked one line at a time, against the same agent on whole cross-sections.
+#[test]
+fn deciding_on_a_stream_gives_exactly_the_batch_actions() {
+    let folder = Folder::new("decide");
+    simulated(&folder, "three-levels", "80");
+    for method in ["ours", "full", "unaware"] {
+        folder.succeed(&[
+            "learn",
+            "--data",
+            "data.csv",
+            "--method",
+            method,
+            "--model",
+            "spline",
+            "--save",
+            "policy.json",
+        ]);
+        let panel = read_csv(&folder.0.join("data.csv"), &ReadOptions::default()).unwrap().panel;
+        let agent = StoredPolicy::read(&folder.0.join("policy.json")).unwrap().agent();
+        let (n, p, horizon) = (panel.people(), panel.state_dim(), panel.horizon());
+        let at = |t: usize| -> Vec<f64> { panel.iter().flat_map(|x| x.states[t * p..(t + 1) * p].to_vec()).collect() };
+        let mut expected = vec![vec![]; n];
+        let mut memory = agent.begin(panel.level_codes(), &at(0), &vec![0.5; n]);
+        let mut lines = String::new();
+        let mut chosen = vec![0; n];
+        for t in 0..horizon {
+            let previous: Vec<u32> = panel.iter().map(|x| if t > 0 { x.actions[t - 1] } else { 0 }).collect();
+            if t > 0 {
+                agent.advance(&mut memory, &previous, &at(t));
+            }
+            agent.act(&mut memory, &vec![0.5; n], &mut chosen);
+            for (i, person) in panel.iter().enumerate() {
+                expected[i].push(panel.action_names().name(chosen[i] as usize).to_string());
+                let action = if t > 0 { Value::from(previous[i]) } else { Value::Null };
+                let state = &person.states[t * p..(t + 1) * p];
+                let line = serde_json::json!({ "id": person.id, "z": person.level, "state": state, "action": action });
+                lines.push_str(&format!("{line}\n"));
+            }
+        }
+        let output = folder.run_with(&["decide", "--policy", "policy.json"], &lines);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let answers = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(answers.lines().count(), n * horizon);
+        for (line, answer) in answers.lines().enumerate() {
+            let answer: Value = serde_json::from_str(answer).unwrap();
+            assert_eq!(answer["action"].as_str().unwrap(), expected[line % n][line / n]);
+            assert_eq!(answer.get("counterfactual_states").is_some(), method == "ours");
+        }
+    }
+}
+
+#[test]
+fn a_bad_line_names_itself_and_earlier_decisions_stand() {
+    let folder = Folder::new("lines");
+    simulated(&folder, "linear", "50");
+    folder.succeed(&["learn", "--data", "data.csv", "--model", "linear", "--save", "policy.json"]);
+    let good = r#"{"id": 7, "z": 1, "state": [0.3]}"#;
+    let cases = [
+        ("nonsense", "line 2"),
+        (r#"{"id": 8, "z": 3, "state": [0.3]}"#, "z is 3; the policy knows [\"0\", \"1\"]"),
+        (r#"{"id": 8, "z": 1, "state": [0.3, 1.0]}"#, "state has 2 numbers, the policy reads 1"),
+        (r#"{"id": 8, "z": 1, "state": [1e999]}"#, "line 2"),
+        (r#"{"id": 8, "z": 1, "state": [0.3], "action": 0}"#, "nothing is remembered of them"),
+        (r#"{"id": 7, "z": 1, "state": [0.3]}"#, "needs the action taken since"),
+        (r#"{"id": 7, "z": 0, "state": [0.3], "action": 0}"#, "z of 7 was \"1\", now 0"),
+        (r#"{"id": 7, "z": 1, "state": [0.3], "action": 5}"#, "action is 5"),
+        (r#"{"id": [1], "z": 1, "state": [0.3]}"#, "neither a string nor a number"),
+        (r#"{"id": 8, "z": 1, "state": [0.3], "sate": 1}"#, "unknown field"),
+    ];
+    for (bad, expected) in cases {
+        let input = format!("{good}\n{bad}\n");
+        let message = folder.refuse(&["decide", "--policy", "policy.json"], &input);
+        assert!(message.contains(expected) && message.contains("line 2"), "{bad}: {message}");
+        let output = folder.run_with(&["decide", "--policy", "policy.json"], &input);
+        assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 1);
+        let input = format!("{good}\n{bad}\n{}\n", r#"{"id": 7, "z": 1, "state": [0.1], "action": 1}"#);
+        let output = folder.run_with(&["decide", "--policy", "policy.json", "--keep-going"], &input);
+        let answers = String::from_utf8(output.stdout).unwrap();
+        let answers: Vec<Value> = answers.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(answers[1]["error"].is_string() && answers[1]["line"] == 2, "{bad}");
+        assert!(answers[2]["action"].is_string(), "{bad}: a refused line must leave the memory as it was");
+    }
+}
+
+#[test]
+fn bad_input_names_the_place_exits_with_two_and_leaves_nothing_behind() {
+    let folder = Folder::new("bad");
+    fs::write(folder.0.join("bad.csv"), "ID,timestamp,z1,action,reward,state1\n1,1,0,,,0.5\n1,2,0,1,oops,0.1\n")
+        .unwrap();
+    let message = folder.refuse(&["preprocess", "--data", "bad.csv", "--out", "out.csv"], "");
+    for part in ["bad.csv", "3", "reward", "oops"] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    folder.refuse(&["learn", "--data", "bad.csv", "--save", "policy.json"], "");
+    folder.refuse(&["learn", "--data", "missing.csv", "--save", "policy.json"], "");
+    folder.refuse(&["decide", "--policy", "bad.csv"], "");
+    folder.refuse(&["simulate", "--world", "linear", "--n", "0", "--t", "3", "--out", "x.csv"], "");
+    folder.refuse(&["simulate", "--world", "moon", "--n", "3", "--t", "3", "--out", "x.csv"], "");
+    folder.refuse(&["preprocess", "--data", "bad.csv", "--model", "poly:x", "--out", "out.csv"], "");
+    folder.refuse(&["optimum", "--world", "linear", "--delta", "9"], "");
+    assert_eq!(folder.names(), ["bad.csv"]);
+}
+
+#[test]
+fn population_weights_replace_the_shares() {
+    let folder = Folder::new("weights");
+    simulated(&folder, "linear", "50");
+    let args = |weights: &'static str| {
+        ["preprocess", "--data", "data.csv", "--model", "linear", "--out", "p.csv", "--weights", weights]
+    };
+    folder.succeed(&args("1,0"));
+    let read = |name: &str| read_csv(&folder.0.join(name), &ReadOptions::default()).unwrap().panel;
+    let (data, all_on_first) = (read("data.csv"), read("p.csv"));
+    for (before, after) in data.iter().zip(all_on_first.iter()).filter(|(x, _)| x.level == 0) {
+        assert_eq!(before.rewards, after.rewards, "with all weight on a person's own level the reward stays");
+    }
+    for (weights, expected) in
+        [("1", "1 numbers for the 2 levels"), ("1,-1", "-1 is not a weight"), ("0,0", "sum to 0")]
+    {
+        let message = folder.refuse(&args(weights), "");
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn a_constant_reward_learns_the_geometric_sum() {
+    let folder = Folder::new("constant");
+    let mut csv = String::from("ID,timestamp,z1,action,reward,state1\n");
+    for i in 0..40 {
+        for t in 0..5 {
+            let (s, a) = (((i * 7 + t * 3) % 11) as f64 / 5.0, (i + t) % 2);
+            let blank = if t == 0 { String::from(",") } else { format!("{a},2") };
+            csv.push_str(&format!("{i},{t},{},{blank},{s}\n", i % 2));
+        }
+    }
+    fs::write(folder.0.join("data.csv"), csv).unwrap();
+    folder.succeed(&[
+        "learn",
+        "--data",
+        "data.csv",
+        "--method",
+        "unaware",
+        "--degree",
+        "0",
+        "--discount",
+        "0.5",
+        "--save",
+        "p.json",
+    ]);
+    let policy: Value = serde_json::from_slice(&fs::read(folder.0.join("p.json")).unwrap()).unwrap();
+    for weight in policy["q"]["linear"]["weights"].as_array().unwrap() {
+        assert!((weight.as_f64().unwrap() - 4.0).abs() < 1e-9);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    /// Policy files with bytes changed, cut or repeated: an error or a policy that can be deployed, never a panic.
+    #[test]
+    fn mutated_policy_files_are_errors_or_policies(seed in any::<u64>(), at in any::<prop::sample::Index>(), len in 0usize..40) {
+        let mut bytes = POLICY.as_bytes().to_vec();
+        let at = at.index(bytes.len());
+        match seed % 4 {
+            0 => bytes[at] = (seed >> 8) as u8,
+            1 => bytes.truncate(at),
+            2 => { let end = (at + len).min(bytes.len()); bytes.drain(at..end); }
+            _ => { let end = (at + len).min(bytes.len()); let piece = bytes[at..end].to_vec(); bytes.splice(at..at, piece); }
+        }
+        if let Ok(policy) = StoredPolicy::from_json(&bytes, "mutated") {
+            let agent = policy.agent();
+            let mut memory = agent.begin(&[0], &vec![0.5; policy.state_dim], &[0.5]);
+            agent.act(&mut memory, &[0.5], &mut [0]);
+            agent.advance(&mut memory, &[0], &vec![0.25; policy.state_dim]);
+        }
+    }
+}
+
+/// A small policy of each part's shape, written by hand.
+const POLICY: &str = r#"{"format":"counterfair policy","version":1,"method":"ours","levels":["0","1"],"actions":["0","1"],
+"state_dim":1,"columns":{"id":"ID","time":"timestamp","level":["z1"],"action":"action","reward":"reward","states":["state1"]},
+"rows":"incoming","level_weights":[0.5,0.5],"mechanism":{"state_dim":1,"actions":2,"initial":[[0.1],[0.2]],
+"means":{"table":{"bases":[{"spline":[[0.0,0.5,1.0]]}],"coefficients":[[[0.1,0.5,0.1,1.0,0.0,0.2],[0.1,0.4,0.1,1.0,0.0,0.2]],
+[[0.2,0.5,0.3,1.0,0.0,0.2],[0.1,0.5,0.1,1.0,0.5,0.2]]]}},"reports":[],"gain":0.7},
+"q":{"linear":{"features":{"kind":"polynomial","degree":1,"center":[0.0,0.0],"scale":[1.0,1.0],"levels":1},"weights":[0.1,1.0,2.0,0.2,0.5,1.0]}},
+"manifest":{"program":"counterfair","command":"learn","seed":1,"discount":0.9,"transitions":10,"outcome":"none"}}"#;
+
+#[test]
+fn the_policy_that_is_mutated_is_itself_sound() {
+    StoredPolicy::from_json(POLICY.as_bytes(), "policy").unwrap();
+}
+
+#[test]
+fn parts_that_do_not_fit_are_named() {
+    let cases = [
+        (r#""version":1"#, r#""version":2"#, "version 2"),
+        (r#""state_dim":1,"columns""#, r#""state_dim":2,"columns""#, "reads 2 numbers"),
+        (r#""levels":["0","1"]"#, r#""levels":["1","0"]"#, "not sorted"),
+        (r#""actions":["0","1"]"#, r#""actions":["0","1","2"]"#, "weights for 3 actions"),
+        (r#""level_weights":[0.5,0.5]"#, r#""level_weights":[1.0]"#, "1 level weights for 2 levels"),
+        ("[0.0,0.5,1.0]", "[0.0,0.0,1.0]", "strictly increasing knots"),
+        (r#""initial":[[0.1],[0.2]]"#, r#""initial":[[0.1]]"#, "do not fit together"),
+    ];
+    for (from, to, expected) in cases {
+        assert!(POLICY.contains(from), "{from}");
+        let broken = POLICY.replacen(from, to, 1);
+        match StoredPolicy::from_json(broken.as_bytes(), "policy") {
+            Err(error) => assert!(error.to_string().contains(expected), "{to}: {error}"),
+            Ok(_) => panic!("{to} was accepted"),
+        }
+    }
+}
