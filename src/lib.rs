@@ -23,7 +23,9 @@
 
 pub mod data;
 pub mod evaluate;
+pub mod experiment;
 pub mod learn;
 pub mod model;
 pub mod numeric;
 pub mod preprocess;
+pub mod report;

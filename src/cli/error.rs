@@ -39,6 +39,8 @@ pub enum CliError {
     #[error(transparent)]
     Policy(#[from] PolicyFileError),
     #[error(transparent)]
+    Reproduce(#[from] super::reproduce::ReproduceError),
+    #[error(transparent)]
     Io(#[from] std::io::Error),
     #[error("{0}")]
     Argument(String),

@@ -8,6 +8,7 @@ mod optimum;
 mod options;
 mod output;
 mod preprocess;
+mod reproduce;
 mod simulate;
 
 use clap::{Parser, Subcommand};
@@ -23,6 +24,10 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// The full grids of the paper, with a report
+    Reproduce(reproduce::ReproduceArgs),
+    /// Join the results of shards
+    Merge(reproduce::MergeArgs),
     /// Best fair and best unrestricted value of one of the paper's worlds
     Optimum(optimum::Arguments),
     /// Data from a named world, as its behaviour policy would have collected them
@@ -41,7 +46,9 @@ enum Command {
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match arguments.command {
-        None => return ExitCode::SUCCESS,
+        None => reproduce::run_quick().map_err(Into::into),
+        Some(Command::Reproduce(arguments)) => reproduce::reproduce(&arguments).map_err(Into::into),
+        Some(Command::Merge(arguments)) => reproduce::merge(&arguments).map_err(Into::into),
         Some(Command::Optimum(arguments)) => optimum::run(&arguments),
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
         Some(Command::Preprocess(arguments)) => preprocess::run(&arguments),

@@ -1,0 +1,236 @@
+//! `counterfair`, `counterfair reproduce` and `counterfair merge`.
+
+use clap::Args;
+use counterfair::data::{DataError, ReadOptions, read};
+use counterfair::experiment::{
+    Attribute, Cell, Context, DISCOUNT, Finished, Label, Learner, Origin, Plan, Progress, Record, RunError, Scale,
+    Setting, Shard, Stages, StarError, Study, merge as join, run,
+};
+use counterfair::learn::optimum::optimum;
+use counterfair::report::{Manifest, Report, Section, WriteError, real_data, semi, sim_all};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// The full grids of the paper.
+#[derive(Debug, Clone, Args)]
+pub struct ReproduceArgs {
+    /// Only this figure or table, by its label in the paper; may be repeated
+    #[arg(long, value_name = "LABEL")]
+    pub only: Vec<Label>,
+    /// Replicates of the simulations (default 100; 12 with --quick)
+    #[arg(long, value_name = "N")]
+    pub seeds: Option<u64>,
+    /// Threads (default: as many as there are cores)
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// Folder for results and report
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    pub out: PathBuf,
+    /// Keep the cells that an earlier run has done
+    #[arg(long)]
+    pub resume: bool,
+    /// Only the k-th of n shares of the cells; join them with `merge`
+    #[arg(long, value_name = "K/N", default_value = "1/1")]
+    pub shard: Shard,
+    /// How means and action values are fitted
+    #[arg(long, value_name = "NAME", default_value = "least-squares")]
+    pub learner: Learner,
+    /// The sizes of the quick reproduction
+    #[arg(long)]
+    pub quick: bool,
+    /// A study of your own for table:real_data, with columns ID, timestamp, z1, action, reward, state1, … and incoming rows
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
+}
+
+/// Joins shards.
+#[derive(Debug, Clone, Args)]
+pub struct MergeArgs {
+    /// Folders with results of shards
+    #[arg(required = true, value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
+    /// Folder for the joined results and the report (default: the first folder)
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// Why a reproduction failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReproduceError {
+    /// Cells could not be done or joined.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A file of the user's.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The STAR extract.
+    #[error("the STAR extract: {0}")]
+    Star(#[from] StarError),
+    /// The report could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// Zero threads or seeds.
+    #[error("--{option} is {value}; it must be at least 1")]
+    Zero {
+        /// The option.
+        option: &'static str,
+        /// Its value.
+        value: u64,
+    },
+}
+
+/// The quick reproduction of everything.
+///
+/// # Errors
+/// Any [`ReproduceError`].
+pub fn run_quick() -> Result<(), ReproduceError> {
+    let args = ReproduceArgs {
+        only: vec![],
+        seeds: None,
+        threads: None,
+        out: "out".into(),
+        resume: false,
+        shard: Shard::WHOLE,
+        learner: Learner::LeastSquares,
+        quick: true,
+        data: None,
+    };
+    reproduce(&args)
+}
+
+/// Does cells and, unless only a shard was asked for, writes the report.
+///
+/// # Errors
+/// Any [`ReproduceError`].
+pub fn reproduce(args: &ReproduceArgs) -> Result<(), ReproduceError> {
+    let start = Instant::now();
+    for (option, value) in [("threads", args.threads.map(|t| t as u64)), ("seeds", args.seeds)] {
+        if let Some(value @ 0) = value {
+            return Err(ReproduceError::Zero { option, value });
+        }
+    }
+    let mut scale = if args.quick { Scale::quick() } else { Scale::paper() };
+    scale.seeds = args.seeds.unwrap_or(scale.seeds);
+    scale.learner = args.learner;
+    let labels = if args.only.is_empty() { Label::ALL.to_vec() } else { args.only.clone() };
+    let context = Context::new(studies(args)?);
+    let cells = scale.cells(&labels, context.studies());
+    let plan = Plan { folder: args.out.clone(), shard: args.shard, resume: args.resume, threads: args.threads };
+    let Finished { records, file, stages, resumed } = with_bar(|progress| run(&cells, &context, &plan, progress))?;
+    if !args.shard.is_whole() {
+        println!("{} cells of shard {} in {}", records.len(), args.shard, file.display());
+        return Ok(());
+    }
+    let manifest = manifest(&scale, records.len(), resumed, args.threads);
+    publish(&records, &scale, &context, manifest, stages, start, &args.out)
+}
+
+/// Project STAR; its licence stands beside it.
+const STAR: &[u8] = include_bytes!("../../tests/fixtures/star/star_long.csv");
+
+/// The studies that come with the program.
+fn shipped() -> Result<Vec<Study>, ReproduceError> {
+    Ok(vec![Study::stand_in(), Study::star(STAR)?])
+}
+
+/// The studies that come with the program, or the user's instead.
+fn studies(args: &ReproduceArgs) -> Result<Vec<Study>, ReproduceError> {
+    let Some(path) = &args.data else { return shipped() };
+    let panel = read(path, &ReadOptions::default())?.panel;
+    let codes = panel.level_codes().to_vec();
+    let attribute = Attribute { name: "z1".into(), levels: panel.levels().clone(), codes };
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let description = format!("Read from {}.", path.file_name().unwrap_or_default().to_string_lossy());
+    Ok(vec![Study::new(&name, Origin::File, &description, &[], vec![attribute], panel)])
+}
+
+/// Joins shards and writes the report.
+///
+/// # Errors
+/// Any [`ReproduceError`].
+pub fn merge(args: &MergeArgs) -> Result<(), ReproduceError> {
+    let start = Instant::now();
+    let out = args.out.clone().unwrap_or_else(|| args.folders[0].clone());
+    let (_, records) = join(&args.folders, &out)?;
+    let scale = Scale::covering(&records);
+    let context = Context::new(shipped()?);
+    let manifest = manifest(&scale, records.len(), records.len(), Some(1));
+    publish(&records, &scale, &context, manifest, Stages::default(), start, &out)
+}
+
+fn manifest(scale: &Scale, cells: usize, resumed: usize, threads: Option<usize>) -> Manifest {
+    let available = || std::thread::available_parallelism().map_or(1, usize::from);
+    Manifest {
+        version: env!("CARGO_PKG_VERSION").into(),
+        command: std::iter::once("counterfair".to_string())
+            .chain(std::env::args().skip(1))
+            .collect::<Vec<_>>()
+            .join(" "),
+        seeds: scale.seeds,
+        splits: scale.splits,
+        learner: scale.learner.to_string(),
+        cells,
+        resumed,
+        threads: threads.unwrap_or_else(available),
+        wall_seconds: 0.0,
+        stage_seconds: [0.0; 4],
+        peak_mebibytes: None,
+    }
+}
+
+fn publish(
+    records: &[Record],
+    scale: &Scale,
+    context: &Context,
+    manifest: Manifest,
+    stages: Stages,
+    start: Instant,
+    out: &Path,
+) -> Result<(), ReproduceError> {
+    let mut sections: Vec<Section> = Vec::new();
+    let any = |wanted: &dyn Fn(&Cell) -> bool| records.iter().any(|record| wanted(&record.cell));
+    if any(&|cell| matches!(cell, Cell::Synthetic(_))) {
+        sections.push(sim_all(records, scale, &best_values(scale)));
+    }
+    for study in context.studies() {
+        if any(&|cell| matches!(cell, Cell::SemiSynthetic(c) if c.study == study.name())) {
+            sections.push(semi(records, scale, study));
+        }
+    }
+    for study in context.studies() {
+        if any(&|cell| matches!(cell, Cell::Split(c) if c.study == study.name())) {
+            sections.push(real_data(records, scale, study));
+        }
+    }
+    let manifest = manifest.measured(start.elapsed(), stages);
+    let report = Report { manifest, sections };
+    let page = report.write(&out.join("report"))?;
+    println!("{}", report.terminal());
+    println!("{}\nreport: {}", report.manifest.line(), page.display());
+    Ok(())
+}
+
+/// (J*CF, J*Full) of a world at the figure's δ.
+fn best_values(scale: &Scale) -> impl Fn(Setting) -> Option<(f64, f64)> {
+    let solve =
+        |world: Setting| optimum(world.into(), scale.strength, DISCOUNT).ok().map(|o| (o.fair.value, o.full.value));
+    let known = [Setting::Linear, Setting::Nonlinear].map(|world| (world, solve(world)));
+    move |world| known.iter().find(|(w, _)| *w == world).and_then(|(_, best)| *best)
+}
+
+/// Runs with a bar that shows cells done, rate and time left.
+fn with_bar<T>(work: impl FnOnce(&(dyn Fn(Progress) + Sync)) -> T) -> T {
+    let bar = ProgressBar::new(0);
+    let style = "{bar:40} {pos}/{len} cells, {per_sec}, {eta} left";
+    bar.set_style(ProgressStyle::with_template(style).expect("a constant that is right"));
+    let result = work(&|progress| {
+        bar.set_length(progress.total as u64);
+        if progress.done == progress.resumed {
+            bar.reset_eta();
+        }
+        bar.set_position(progress.done as u64);
+    });
+    bar.finish_and_clear();
+    result
+}

@@ -1,0 +1,243 @@
+//! The paper's figures and tables as lists of cells: declared, not coded.
+
+use super::{Cell, Learner, Method, Record, SemiSynthetic, Setting, Split, Study, Synthetic};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+/// A figure or table, by the label it has in the source document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Label {
+    /// `fig:sim_all`, with the lines that go beyond it.
+    SimAll,
+    /// `fig:semi`.
+    Semi,
+    /// `table:real_data`.
+    RealData,
+    /// `fig:real_action_percentage`; the same cells as `table:real_data`.
+    RealActionPercentage,
+}
+
+impl Label {
+    /// All of them, in the order of the report.
+    pub const ALL: [Self; 4] = [Self::SimAll, Self::Semi, Self::RealData, Self::RealActionPercentage];
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SimAll => "fig:sim_all",
+            Self::Semi => "fig:semi",
+            Self::RealData => "table:real_data",
+            Self::RealActionPercentage => "fig:real_action_percentage",
+        })
+    }
+}
+
+/// A name that is no label.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a label; the labels are fig:sim_all, fig:semi, table:real_data, fig:real_action_percentage")]
+pub struct UnknownLabel(pub String);
+
+impl FromStr for Label {
+    type Err = UnknownLabel;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|label| label.to_string() == name).ok_or_else(|| UnknownLabel(name.into()))
+    }
+}
+
+/// How large a reproduction is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scale {
+    /// N of panels a and d.
+    pub sizes: Vec<usize>,
+    /// N of panels c and f, and of what goes beyond the paper.
+    pub size: usize,
+    /// δ of panels c and f.
+    pub strengths: Vec<f64>,
+    /// δ of panels a, b, d and e.
+    pub strength: f64,
+    /// T of the data.
+    pub horizon: usize,
+    /// People followed to evaluate a policy.
+    pub evaluation_people: usize,
+    /// Decisions they are followed for, as in the paper.
+    pub evaluation_horizon: usize,
+    /// Decisions after which γᵗ is out of sight, so that values can be held against J*.
+    pub long_horizon: usize,
+    /// Weights of the mixtures of Full and Ours.
+    pub weights: Vec<f64>,
+    /// η of `fig:semi`.
+    pub shifts: Vec<f64>,
+    /// N of `fig:semi`.
+    pub semi_people: usize,
+    /// T of `fig:semi`.
+    pub semi_horizon: usize,
+    /// Replicates of the simulations.
+    pub seeds: u64,
+    /// Splits of a study.
+    pub splits: u64,
+    /// How means and action values are fitted.
+    pub learner: Learner,
+}
+
+impl Scale {
+    /// The paper's sizes.
+    pub fn paper() -> Self {
+        Self {
+            sizes: vec![100, 200, 500, 1000, 2000],
+            size: 1000,
+            strengths: vec![0.0, 0.5, 1.0, 1.5, 2.0],
+            strength: 1.0,
+            horizon: 10,
+            evaluation_people: 10_000,
+            evaluation_horizon: 20,
+            long_horizon: 100,
+            weights: vec![0.1, 0.25, 0.5, 0.75, 0.9],
+            shifts: vec![0.0, 0.5, 1.0, 1.5, 2.0],
+            semi_people: 1000,
+            semi_horizon: 12,
+            seeds: 100,
+            splits: 10,
+            learner: Learner::LeastSquares,
+        }
+    }
+
+    /// Small enough for a minute on two cores: fewer seeds, fewer people followed, the same laws.
+    pub fn quick() -> Self {
+        Self {
+            sizes: vec![100, 200, 500, 1000],
+            strengths: vec![0.0, 1.0, 2.0],
+            evaluation_people: 2000,
+            shifts: vec![0.0, 1.0, 2.0],
+            semi_people: 500,
+            seeds: 6,
+            splits: 3,
+            ..Self::paper()
+        }
+    }
+
+    /// The paper's scale with sizes, seeds, splits, people followed and learner read off results, for those that were only joined.
+    pub fn covering(records: &[Record]) -> Self {
+        let mut scale = Self { seeds: 0, splits: 0, ..Self::paper() };
+        let (mut sizes, mut strengths, mut shifts) = (BTreeSet::new(), Vec::new(), Vec::new());
+        for record in records {
+            scale.learner = record.cell.learner();
+            match &record.cell {
+                Cell::Synthetic(c) => {
+                    scale.seeds = scale.seeds.max(c.seed);
+                    scale.evaluation_people = c.evaluation_people;
+                    sizes.insert(c.people);
+                    strengths.push(c.strength);
+                }
+                Cell::SemiSynthetic(c) => {
+                    scale.seeds = scale.seeds.max(c.seed);
+                    scale.semi_people = c.people;
+                    shifts.push(c.shift);
+                }
+                Cell::Split(c) => scale.splits = scale.splits.max(c.seed),
+            }
+        }
+        let distinct = |mut values: Vec<f64>| {
+            values.sort_by(f64::total_cmp);
+            values.dedup();
+            values
+        };
+        (scale.sizes, scale.strengths, scale.shifts) =
+            (sizes.into_iter().collect(), distinct(strengths), distinct(shifts));
+        scale
+    }
+
+    /// The cells of some labels, in canonical order, each once. `studies` are those that the labels on data refer to.
+    pub fn cells(&self, labels: &[Label], studies: &[Study]) -> Vec<Cell> {
+        let mut cells = Vec::new();
+        for label in labels {
+            match label {
+                Label::SimAll => cells.extend(self.sim_all()),
+                Label::Semi => studies.iter().filter(|s| s.is_simulated()).for_each(|s| cells.extend(self.semi(s))),
+                Label::RealData | Label::RealActionPercentage => {
+                    studies.iter().for_each(|study| cells.extend(self.real_data(study)));
+                }
+            }
+        }
+        cells.sort_by_cached_key(Cell::key);
+        cells.dedup();
+        cells
+    }
+
+    /// `fig:sim_all` a–f; those of a, b, d and e over a long horizon too.
+    fn sim_all(&self) -> Vec<Cell> {
+        let paper: Vec<Method> = Method::PAPER.into_iter().chain([Method::TrueMeans]).collect();
+        let with_mixtures: Vec<Method> =
+            paper.iter().copied().chain(self.weights.iter().map(|&w| Method::Mixture(w))).collect();
+        let mut cells = Vec::new();
+        for world in [Setting::Linear, Setting::Nonlinear] {
+            for seed in 1..=self.seeds {
+                let mut push = |people, strength, long_horizon, methods: &[Method]| {
+                    cells.push(Cell::Synthetic(Synthetic {
+                        world,
+                        strength,
+                        people,
+                        horizon: self.horizon,
+                        evaluation_people: self.evaluation_people,
+                        evaluation_horizon: self.evaluation_horizon,
+                        long_horizon,
+                        methods: methods.to_vec(),
+                        learner: self.learner,
+                        seed,
+                    }));
+                };
+                let methods = |people, strength| {
+                    if (people, strength) == (self.size, self.strength) { &with_mixtures } else { &paper }
+                };
+                for &people in &self.sizes {
+                    push(people, self.strength, Some(self.long_horizon), methods(people, self.strength));
+                }
+                let on_both = |strength: f64| strength == self.strength && self.sizes.contains(&self.size);
+                for &strength in self.strengths.iter().filter(|s| !on_both(**s)) {
+                    push(self.size, strength, None, methods(self.size, strength));
+                }
+            }
+        }
+        cells
+    }
+
+    /// `fig:semi`, one panel an attribute.
+    fn semi(&self, study: &Study) -> Vec<Cell> {
+        let mut cells = Vec::new();
+        for attribute in study.attributes() {
+            for &shift in &self.shifts {
+                for seed in 1..=self.seeds {
+                    cells.push(Cell::SemiSynthetic(SemiSynthetic {
+                        study: study.name().into(),
+                        attribute: attribute.into(),
+                        shift,
+                        people: self.semi_people,
+                        horizon: self.semi_horizon,
+                        evaluation_people: self.evaluation_people,
+                        evaluation_horizon: self.evaluation_horizon,
+                        methods: vec![Method::Full, Method::Unaware, Method::Oracle, Method::Random, Method::Ours],
+                        learner: self.learner,
+                        seed,
+                    }));
+                }
+            }
+        }
+        cells
+    }
+
+    /// `table:real_data`, one column an attribute.
+    fn real_data(&self, study: &Study) -> Vec<Cell> {
+        let methods = vec![Method::Full, Method::Random, Method::Unaware, Method::Ours];
+        let split = |attribute: &str, seed| {
+            let (study, attribute) = (study.name().to_string(), attribute.to_string());
+            Cell::Split(Split { study, attribute, methods: methods.clone(), learner: self.learner, seed })
+        };
+        study
+            .attributes()
+            .flat_map(|attribute| (1..=self.splits).map(move |seed| (attribute, seed)))
+            .map(|(attribute, seed)| split(attribute, seed))
+            .collect()
+    }
+}

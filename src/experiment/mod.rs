@@ -1,0 +1,40 @@
+//! The paper's figures and tables as grids of cells, and the runner that does them.
+//!
+//! A cell is (world, N, T, δ, methods, learner, seed), or its like for a study: everything its numbers depend on. One cell learns all of its
+//! methods from one panel and follows them on the same draws, so that what differs between them is the method.
+//!
+//! | question | file |
+//! |---|---|
+//! | which cells make a figure? | [`Scale`] |
+//! | what is in a cell, and which random numbers are its own? | [`Cell`] |
+//! | how is it done in parallel, resumed, split and joined? | [`run`], [`merge`], [`Shard`] |
+//! | what is in the file? | [`journal`] |
+//! | means over seeds, rates in N | [`summary`] |
+//! | whose data? | [`Study`] |
+
+mod cell;
+mod context;
+mod generative;
+mod grid;
+pub mod journal;
+mod method;
+mod policies;
+mod record;
+mod runner;
+mod shard;
+mod split;
+mod study;
+pub mod summary;
+mod synthetic;
+
+pub use cell::{Cell, Learner, SemiSynthetic, Setting, Split, Synthetic, UnknownLearner};
+pub use context::{CellError, Context};
+pub use generative::Generative;
+pub use grid::{Label, Scale, UnknownLabel};
+pub use method::{Method, UnknownMethod};
+pub use policies::{NotLearned, Stages};
+pub use record::{Learning, Measured, MethodOutcome, MethodResult, Record};
+pub use runner::{Finished, Plan, Progress, RunError, merge, run};
+pub use shard::{NotAShard, Shard};
+pub use study::{Attribute, Origin, StarError, Study};
+pub use synthetic::DISCOUNT;

@@ -1,0 +1,29 @@
+//! The only place that formats or writes: tables, charts, and the report that holds them.
+
+mod manifest;
+pub mod number;
+mod page;
+pub mod plot;
+mod real_data;
+mod semi;
+mod sim_all;
+mod sim_all_panels;
+mod table;
+
+pub use manifest::Manifest;
+pub use page::{Figure, Report, Section, WriteError};
+pub use real_data::{paper_table, real_data};
+pub use semi::semi;
+pub use sim_all::sim_all;
+pub use table::Table;
+
+/// Text with what means something to HTML written out.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// Hands a notebook's cell its output: HTML, and plain text for what cannot show it.
+fn display(html: &str, text: &str) {
+    println!("EVCXR_BEGIN_CONTENT text/html\n{html}\nEVCXR_END_CONTENT");
+    println!("EVCXR_BEGIN_CONTENT text/plain\n{text}\nEVCXR_END_CONTENT");
+}

@@ -1,0 +1,76 @@
+//! Two groups side by side: how far apart a policy treats them.
+
+use super::axis::{Axis, Placed};
+use super::canvas::{Canvas, Hang, svg};
+use super::chart::{Span, WIDTH};
+use super::palette::{BLUE, INK, MUTED, Marker, ORANGE};
+
+/// One row: a name and a share for each of two groups.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    /// What the row is about.
+    pub name: String,
+    /// The share of the first and of the second group.
+    pub shares: [Span; 2],
+}
+
+/// Rows of pairs on a common axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dumbbell {
+    /// What it shows.
+    pub title: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The names of the two groups.
+    pub groups: [String; 2],
+    /// The rows, from top to bottom.
+    pub rows: Vec<Pair>,
+}
+
+const LEFT: f64 = 78.0;
+const TOP: f64 = 48.0;
+const ROW: f64 = 34.0;
+const BOTTOM: f64 = 46.0;
+
+impl Dumbbell {
+    /// The chart as SVG.
+    pub fn svg(&self) -> String {
+        let height = TOP + ROW * self.rows.len() as f64 + BOTTOM;
+        svg(WIDTH, height as u32, |canvas| self.draw(canvas))
+    }
+
+    /// Shows the chart when it ends a notebook's cell.
+    pub fn evcxr_display(&self) {
+        crate::report::display(&self.svg(), &self.title);
+    }
+
+    fn draw(&self, canvas: &Canvas) {
+        let (right, bottom) = (f64::from(WIDTH) - 16.0, TOP + ROW * self.rows.len() as f64);
+        let values: Vec<f64> = self.rows.iter().flat_map(|r| r.shares).flat_map(|s| [s.mean, s.low, s.high]).collect();
+        let x = Placed::new(&self.x, &values, (LEFT, right));
+        canvas.title(&self.title, (4.0, 11.0));
+        for (value, text) in &x.ticks {
+            canvas.grid((x.at(*value), TOP), (x.at(*value), bottom));
+            canvas.note(text, (x.at(*value), bottom + 13.0), Hang::Center);
+        }
+        canvas.note(&self.x.title, ((LEFT + right) / 2.0, bottom + 33.0), Hang::Center);
+        let looks = [(ORANGE, Marker::Triangle), (BLUE, Marker::Disc)];
+        let mut at = LEFT;
+        for (name, (color, marker)) in self.groups.iter().zip(looks) {
+            canvas.marker(marker, (at + 4.0, 32.0), color);
+            canvas.text(name, (at + 13.0, 32.0), 13.0, INK, Hang::Left);
+            at += 36.0 + 6.6 * name.chars().count() as f64;
+        }
+        for (i, row) in self.rows.iter().enumerate() {
+            let y = TOP + ROW * (i as f64 + 0.5);
+            canvas.text(&row.name, (LEFT - 10.0, y), 13.0, INK, Hang::Right);
+            let ends = row.shares.map(|s| (x.at(s.mean), y));
+            canvas.line(&ends, MUTED, 1.2, false);
+            // Each group has its own height, so that intervals that overlap can still be told apart.
+            for ((share, (color, marker)), shift) in row.shares.iter().zip(looks).zip([-4.0, 4.0]) {
+                canvas.line(&[(x.at(share.low), y + shift), (x.at(share.high), y + shift)], color, 1.6, false);
+                canvas.marker(marker, (x.at(share.mean), y + shift), color);
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! `table:real_data` and `fig:real_action_percentage`: what can be said from data alone.
+
+use super::number::{plain, with_deviation};
+use super::plot::{Axis, Dumbbell, Pair, Span};
+use super::{Figure, Section, Table};
+use crate::experiment::summary::{Point, curve};
+use crate::experiment::{Cell, Method, Origin, Record, Scale, Study};
+use crate::numeric::Estimate;
+
+/// Rows of the table, in the order of the paper's.
+const METHODS: [Method; 4] = [Method::Full, Method::Random, Method::Unaware, Method::Ours];
+
+/// The section of one study.
+pub fn real_data(records: &[Record], scale: &Scale, study: &Study) -> Section {
+    let mut section = Section {
+        label: format!("table:real_data/{}", study.name()),
+        title: match study.origin() {
+            Origin::Simulated => "The application, on a simulated stand-in".into(),
+            Origin::Public => "The application, on a public study: Project STAR".into(),
+            Origin::File => "The application, on your file".into(),
+        },
+        warning: study.description().into(),
+        command: "counterfair reproduce --only table:real_data".into(),
+        ..Section::default()
+    };
+    section.tables.push(table(records, scale, study));
+    if study.is_simulated() {
+        section.paper = [
+            "Random is perfectly fair and worth least; Full is worth most for most attributes and is the least fair.",
+            "Of the policies that are learned, Ours is the fairest for all four attributes.",
+            "Full gives treatments more often to the younger, more educated, non-Hispanic and male.",
+        ]
+        .map(String::from)
+        .to_vec();
+        section.tables.push(paper_table());
+    }
+    for attribute in study.attributes() {
+        section.seen.extend(observation(records, study, attribute));
+        section.figures.extend(action_shares(records, study, attribute));
+    }
+    section
+}
+
+fn summary(records: &[Record], study: &Study, attribute: &str, method: Method) -> Option<Point> {
+    let here = |cell: &Cell| match cell {
+        Cell::Split(c) if c.study == study.name() && c.attribute == attribute => Some(0.0),
+        _ => None,
+    };
+    curve(records, method, here).pop()
+}
+
+fn table(records: &[Record], scale: &Scale, study: &Study) -> Table {
+    let simulated = if study.is_simulated() { "SIMULATED stand-in: " } else { "" };
+    let caption = format!(
+        "{simulated}{} people, {} decisions; mean (standard deviation) over {} splits of the people, 80 % to learn and 20 % to judge. Unfairness is \
+         the CF metric along recorded histories, through a generative model fitted to everybody; value is by fitted Q evaluation, γ = {}.",
+        study.people(),
+        study.decisions(),
+        scale.splits,
+        crate::experiment::DISCOUNT
+    );
+    let columns = ["metric", "method"].into_iter().chain(study.attributes());
+    let mut table = Table::new(&caption, 2, columns);
+    for (metric, unfairness) in [("Unfairness", true), ("Value", false)] {
+        for method in METHODS {
+            let cells = study.attributes().map(|attribute| match summary(records, study, attribute, method) {
+                Some(p) if p.unfairness.count > 0 => {
+                    let (mean, deviation) =
+                        if unfairness { (p.unfairness.mean, p.deviations.0) } else { (p.value.mean, p.deviations.1) };
+                    with_deviation(mean, deviation, 2)
+                }
+                _ => "–".into(),
+            });
+            table.push([metric.to_string(), method.title()].into_iter().chain(cells));
+        }
+    }
+    table
+}
+
+/// `table:real_data` as printed in the paper, from data that are private.
+pub fn paper_table() -> Table {
+    let caption = "From the paper, for comparison: the PowerED study, 207 patients, whose data are private; mean (standard deviation) over 10 seeds.";
+    let mut table = Table::new(caption, 2, ["metric", "method", "education", "age", "sex", "ethnicity"]);
+    for row in [
+        ["Unfairness", "Full", "0.44 (0.14)", "0.59 (0.15)", "0.61 (0.15)", "0.39 (0.13)"],
+        ["Unfairness", "Random", "0.00 (0.00)", "0.00 (0.00)", "0.00 (0.00)", "0.00 (0.00)"],
+        ["Unfairness", "Unaware", "0.10 (0.03)", "0.10 (0.02)", "0.08 (0.03)", "0.21 (0.05)"],
+        ["Unfairness", "Ours", "0.06 (0.02)", "0.08 (0.02)", "0.07 (0.02)", "0.16 (0.03)"],
+        ["Value", "Full", "57.09 (0.31)", "57.29 (0.30)", "57.20 (0.39)", "56.87 (0.33)"],
+        ["Value", "Random", "56.61 (0.22)", "56.66 (0.27)", "56.53 (0.27)", "56.54 (0.39)"],
+        ["Value", "Unaware", "57.01 (0.18)", "57.21 (0.29)", "56.96 (0.32)", "57.00 (0.31)"],
+        ["Value", "Ours", "57.05 (0.30)", "57.11 (0.28)", "56.95 (0.51)", "56.93 (0.48)"],
+    ] {
+        table.push(row);
+    }
+    table
+}
+
+/// Who is the fairest of the policies that are learned, by how much.
+fn observation(records: &[Record], study: &Study, attribute: &str) -> Option<String> {
+    let of = |method| summary(records, study, attribute, method).filter(|p| p.unfairness.count > 0);
+    let (ours, unaware, full) = (of(Method::Ours)?, of(Method::Unaware)?, of(Method::Full)?);
+    let fairest = ours.unfairness.mean <= unaware.unfairness.mean.min(full.unfairness.mean);
+    Some(format!(
+        "{attribute}: unfairness {} for Ours, {} for Unaware, {} for Full; Ours is {}the fairest of the three.",
+        plain(ours.unfairness.mean, 2),
+        plain(unaware.unfairness.mean, 2),
+        plain(full.unfairness.mean, 2),
+        if fairest { "" } else { "not " }
+    ))
+}
+
+/// `fig:real_action_percentage`: how often each group would receive the most intensive action.
+fn action_shares(records: &[Record], study: &Study, attribute: &str) -> Option<Figure> {
+    let levels = &study.attribute(attribute)?.levels;
+    if levels.len() != 2 {
+        return None;
+    }
+    let (action, name) = intensive(study);
+    let mut csv = "method,level,action,splits,share,share_se\n".to_string();
+    let mut rows = Vec::new();
+    for method in METHODS {
+        let share = |z: usize| {
+            let shares = records.iter().filter_map(|record| match &record.cell {
+                Cell::Split(c) if c.study == study.name() && c.attribute == attribute => {
+                    record.measured(method).map(|m| m.shares[z][action])
+                }
+                _ => None,
+            });
+            Estimate::of(&shares.collect::<Vec<_>>())
+        };
+        let shares = [share(0), share(1)];
+        if shares[0].count == 0 {
+            continue;
+        }
+        for (z, s) in shares.iter().enumerate() {
+            csv += &format!("{method},{},{name},{},{},{}\n", levels.name(z), s.count, s.mean, s.standard_error);
+        }
+        rows.push(Pair { name: method.title(), shares: shares.map(Span::of) });
+    }
+    let simulated = if study.is_simulated() { " (simulated)" } else { "" };
+    let chart = Dumbbell {
+        title: format!("{attribute}{simulated}"),
+        x: Axis::linear(&format!("share of decisions: {name}")),
+        groups: [levels.name(0).into(), levels.name(1).into()],
+        rows,
+    };
+    let caption = format!(
+        "fig:real_action_percentage, {attribute}{simulated}: how often each policy gives {name} to each group; bars are intervals over splits."
+    );
+    let file = format!("real_action_percentage_{}_{}", study.name(), attribute.replace(' ', "_"));
+    Some(Figure { name: file, svg: chart.svg(), caption, csv })
+}
+
+/// The action whose share is shown: a live call, a small class, or the last one by name.
+fn intensive(study: &Study) -> (usize, String) {
+    let actions = study.action_names();
+    let known = ["live call", "small"].iter().find_map(|name| actions.code(name));
+    let action = known.unwrap_or(actions.len() - 1);
+    (action, actions.name(action).to_string())
+}

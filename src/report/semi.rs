@@ -1,0 +1,59 @@
+//! `fig:semi`: a study's dynamics with the states of one group moved.
+
+use super::Section;
+use super::plot::{Axis, Chart};
+use super::sim_all_panels::{figure, unfairness_series};
+use crate::experiment::summary::curve;
+use crate::experiment::{Cell, Method, Record, Scale, Study};
+
+/// The section of one study.
+pub fn semi(records: &[Record], scale: &Scale, study: &Study) -> Section {
+    let simulated = if study.is_simulated() { ", fitted to a SIMULATED study" } else { "" };
+    let mut section = Section {
+        label: "fig:semi".into(),
+        title: "Semi-synthetic: a fitted generative model".into(),
+        warning: if study.is_simulated() { study.description().into() } else { String::new() },
+        command: format!("counterfair reproduce --only fig:semi --seeds {}", scale.seeds),
+        paper: [
+            "Full is very unfair whatever η; Unaware becomes less fair as η grows; Ours is fairer than both.",
+            "What is left of the unfairness of Ours is error in the counterfactual states: the Oracle has none.",
+        ]
+        .map(String::from)
+        .to_vec(),
+        ..Section::default()
+    };
+    let methods = [Method::Full, Method::Unaware, Method::Ours, Method::Oracle, Method::Random];
+    for attribute in study.attributes() {
+        let at = |cell: &Cell| match cell {
+            Cell::SemiSynthetic(c) if c.study == study.name() && c.attribute == attribute => Some(c.shift),
+            _ => None,
+        };
+        let curves = methods.map(|m| (m, curve(records, m, at))).to_vec();
+        if curves[0].1.is_empty() {
+            continue;
+        }
+        let chart = Chart {
+            title: format!("{attribute}{}", if study.is_simulated() { " (simulated)" } else { "" }),
+            x: Axis::linear("η, added to the states of one group").with_ticks(scale.shifts.iter().copied()),
+            y: Axis::linear("CF metric").from_zero(),
+            series: curves.iter().map(|(m, points)| unfairness_series(*m, points)).collect(),
+            references: vec![],
+        };
+        let caption = format!(
+            "CF metric against η for {attribute}; N = {}, T = {}, {} seeds; nets of [32, 32] for each level{simulated}.",
+            scale.semi_people, scale.semi_horizon, scale.seeds
+        );
+        let end =
+            |m: Method| curves.iter().find(|(c, _)| *c == m).and_then(|(_, p)| p.last().map(|p| p.unfairness.mean));
+        let start =
+            |m: Method| curves.iter().find(|(c, _)| *c == m).and_then(|(_, p)| p.first().map(|p| p.unfairness.mean));
+        let words = |m: Method| match (start(m), end(m)) {
+            (Some(from), Some(to)) => format!("{} {from:.2} → {to:.2}", m.title()),
+            _ => format!("{} not learned", m.title()),
+        };
+        let [full, unaware, ours, ..] = methods.map(words);
+        section.seen.push(format!("{attribute}, least to largest η: {full}, {unaware}, {ours}."));
+        section.figures.push(figure(&format!("semi_{attribute}"), &chart, &caption, &curves, "eta"));
+    }
+    section
+}

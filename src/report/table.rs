@@ -1,0 +1,132 @@
+//! One table, four ways to show it: terminal, Markdown, HTML, comma-separated.
+
+use super::escape;
+
+/// A table of text; the first column names the row, the others are numbers and are set flush right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// What it shows, in a sentence.
+    pub caption: String,
+    /// Column titles.
+    pub columns: Vec<String>,
+    /// Rows, as long as the titles.
+    pub rows: Vec<Vec<String>>,
+    /// How many leading columns are words.
+    pub words: usize,
+}
+
+impl Table {
+    /// An empty table.
+    pub fn new<S: Into<String>>(caption: &str, words: usize, columns: impl IntoIterator<Item = S>) -> Self {
+        Self { caption: caption.into(), columns: columns.into_iter().map(Into::into).collect(), rows: vec![], words }
+    }
+
+    /// Adds a row.
+    ///
+    /// # Panics
+    /// If it is not as long as the titles.
+    pub fn push<S: Into<String>>(&mut self, row: impl IntoIterator<Item = S>) {
+        let row: Vec<String> = row.into_iter().map(Into::into).collect();
+        assert_eq!(row.len(), self.columns.len(), "one cell a column");
+        self.rows.push(row);
+    }
+
+    /// For a terminal.
+    pub fn terminal(&self) -> String {
+        let mut table = comfy_table::Table::new();
+        table.load_style(comfy_table::presets::NOTHING).set_header(&self.columns);
+        for row in &self.rows {
+            table.add_row(row);
+        }
+        for column in table.column_iter_mut().skip(self.words) {
+            column.set_cell_alignment(comfy_table::CellAlignment::Right);
+        }
+        format!("{}\n{table}\n", self.caption)
+    }
+
+    /// GitHub's Markdown, columns padded so that the source can be read too.
+    pub fn markdown(&self) -> String {
+        let width = |j: usize| {
+            let cells = self.rows.iter().map(|row| &row[j]).chain([&self.columns[j]]);
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0).max(3)
+        };
+        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
+        let line = |cells: &[String]| {
+            let pad = |(j, cell): (usize, &String)| {
+                if j < self.words { format!("{cell:<0$}", widths[j]) } else { format!("{cell:>0$}", widths[j]) }
+            };
+            format!("| {} |\n", cells.iter().enumerate().map(pad).collect::<Vec<_>>().join(" | "))
+        };
+        let rule = |(j, w): (usize, &usize)| {
+            if j < self.words { "-".repeat(*w) } else { format!("{}:", "-".repeat(w - 1)) }
+        };
+        let rules: Vec<String> = widths.iter().enumerate().map(rule).collect();
+        let body: String = self.rows.iter().map(|row| line(row)).collect();
+        format!("{}\n\n{}{}{body}", self.caption, line(&self.columns), line(&rules))
+    }
+
+    /// An HTML table in a frame that scrolls by itself on a narrow screen.
+    pub fn html(&self) -> String {
+        let cell = |tag: &str, j: usize, text: &str| {
+            let class = if j < self.words { "" } else { " class=\"n\"" };
+            format!("<{tag}{class}>{}</{tag}>", escape(text))
+        };
+        let line = |tag: &str, cells: &[String]| {
+            let cells: String = cells
+                .iter()
+                .enumerate()
+                .map(|(j, text)| if tag == "td" && j == 0 { cell("th", j, text) } else { cell(tag, j, text) })
+                .collect();
+            format!("<tr>{cells}</tr>\n")
+        };
+        let body: String = self.rows.iter().map(|row| line("td", row)).collect();
+        format!(
+            "<div class=\"scroll\"><table><caption>{}</caption>\n<thead>{}</thead>\n<tbody>{body}</tbody></table></div>\n",
+            escape(&self.caption),
+            line("th", &self.columns)
+        )
+    }
+
+    /// Comma-separated values, quoted where they must be.
+    pub fn csv(&self) -> String {
+        let field = |text: &String| {
+            let quote = text.contains([',', '"', '\n']);
+            if quote { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.clone() }
+        };
+        let line = |cells: &Vec<String>| cells.iter().map(field).collect::<Vec<_>>().join(",") + "\n";
+        std::iter::once(&self.columns).chain(&self.rows).map(line).collect()
+    }
+
+    /// Shows the table when it ends a notebook's cell.
+    pub fn evcxr_display(&self) {
+        super::display(&self.html(), &self.terminal());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let mut table = Table::new("Two rows.", 1, ["method", "CF metric, < 1"]);
+        table.push(["Full", "0.545"]);
+        table.push(["a \"b\", c", "0"]);
+        table
+    }
+
+    #[test]
+    fn markdown_lines_up() {
+        let expected = "Two rows.\n\n\
+                        | method   | CF metric, < 1 |\n\
+                        | -------- | -------------: |\n\
+                        | Full     |          0.545 |\n\
+                        | a \"b\", c |              0 |\n";
+        assert_eq!(table().markdown(), expected);
+    }
+
+    #[test]
+    fn what_means_something_to_html_or_csv_is_escaped() {
+        assert!(table().html().contains("CF metric, &lt; 1"));
+        assert_eq!(table().csv(), "method,\"CF metric, < 1\"\nFull,0.545\n\"a \"\"b\"\", c\",0\n");
+    }
+}
