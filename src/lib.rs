@@ -14,7 +14,7 @@
 //! Modules depend on each other from left to right only:
 //!
 //! ```text
-//! numeric → data → model → preprocess → learn → evaluate
+//! numeric → data → model → preprocess → learn → evaluate → verify
 //! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -27,3 +27,4 @@ pub mod learn;
 pub mod model;
 pub mod numeric;
 pub mod preprocess;
+pub mod verify;
