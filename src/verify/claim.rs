@@ -140,6 +140,30 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// A statement as the source document has it.
+    pub(super) const fn printed(
+        label: &'static str,
+        statement: &'static str,
+        assumes: &'static [&'static str],
+        expected: Expected,
+        check: fn(Budget) -> Verdict,
+        control: fn(Budget) -> Verdict,
+    ) -> Self {
+        Self { label, form: Form::Printed, statement, assumes, expected, check, control }
+    }
+
+    /// A statement as it should read.
+    pub(super) const fn corrected(
+        label: &'static str,
+        statement: &'static str,
+        assumes: &'static [&'static str],
+        expected: Expected,
+        check: fn(Budget) -> Verdict,
+        control: fn(Budget) -> Verdict,
+    ) -> Self {
+        Self { label, form: Form::Corrected, statement, assumes, expected, check, control }
+    }
+
     /// Whether `verdict` is what a control of this claim must say.
     pub fn control_turns(&self, verdict: &Verdict) -> bool {
         match self.expected {

@@ -19,7 +19,10 @@
 //! ```
 
 mod claim;
+mod regret;
 mod search;
+mod tabular;
+mod unfairness;
 
 pub use claim::{Budget, Claim, Expected, Form, Row, Verdict, Witness};
 
@@ -27,8 +30,7 @@ use rayon::prelude::*;
 
 /// All claims, in the order of the source document.
 pub fn claims() -> Vec<Claim> {
-    let groups: [&[Claim]; 0] = [];
-    groups.concat()
+    [regret::claims(), unfairness::claims()].concat()
 }
 
 /// Examines all claims in parallel; `progress` is called after each, in order of completion.
