@@ -18,9 +18,20 @@
 //! println!("{}: {}", row.verdict.word(), row.verdict.detail());
 //! ```
 
+mod beds;
+mod circle;
 mod claim;
+mod fairness;
+mod fast_rate;
+mod finite;
+mod lattice;
+mod lemma_p;
+mod preprocessing;
 mod regret;
+mod scaling;
 mod search;
+mod stationary;
+mod strict;
 mod tabular;
 mod unfairness;
 
@@ -30,7 +41,21 @@ use rayon::prelude::*;
 
 /// All claims, in the order of the source document.
 pub fn claims() -> Vec<Claim> {
-    [regret::claims(), unfairness::claims()].concat()
+    [
+        fairness::CLAIMS,
+        strict::CLAIMS,
+        stationary::CLAIMS,
+        preprocessing::CLAIMS,
+        &regret::claims(),
+        lemma_p::CLAIMS,
+        fast_rate::CLAIMS,
+        &unfairness::claims(),
+        beds::CLAIMS,
+        scaling::CLAIMS,
+        circle::CLAIMS,
+        lattice::CLAIMS,
+    ]
+    .concat()
 }
 
 /// Examines all claims in parallel; `progress` is called after each, in order of completion.

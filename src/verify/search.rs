@@ -35,20 +35,15 @@ impl Search {
         self.trials += 1;
         let ratio = if left <= 0.0 && right >= 0.0 { 0.0 } else { left / right };
         let ratio = if right < 0.0 && left > right || ratio.is_nan() { f64::INFINITY } else { ratio };
-        let violated = ratio > 1.0 + ROUNDING;
-        if violated && (self.witness.is_none() || ratio > self.worst) {
+        // The first witness is kept: the cases that can be checked by hand come first.
+        if ratio > 1.0 + ROUNDING && self.witness.is_none() {
             self.witness = Some(Witness { text: text(), left, right });
         }
         self.worst = self.worst.max(ratio);
         ratio
     }
 
-    /// The largest ratio so far.
-    pub fn worst(&self) -> f64 {
-        self.worst
-    }
-
-    /// Refuted with the worst witness, or not.
+    /// Refuted with the first witness, or not.
     pub fn verdict(self) -> Verdict {
         match self.witness {
             Some(witness) => Verdict::Refuted { witness },

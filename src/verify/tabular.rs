@@ -100,10 +100,11 @@ impl Tabular {
         }
     }
 
-    /// max_s V*(s) − V^π(s).
+    /// max_s V*(s) − V^π(s); a difference within rounding of two solves is 0.
     pub fn regret(&self, rule: &[usize]) -> f64 {
         let best = self.value(&self.optimum());
-        best.iter().zip(self.value_of(rule)).map(|(b, v)| b - v).fold(0.0, f64::max)
+        let regret = best.iter().zip(self.value_of(rule)).map(|(b, v)| b - v).fold(0.0, f64::max);
+        if regret < super::search::EQUAL { 0.0 } else { regret }
     }
 }
 

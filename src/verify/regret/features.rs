@@ -167,8 +167,8 @@ fn bent(right: fn(f64, f64, f64) -> f64) -> Verdict {
         let ε = 0.01;
         let error = |i: usize| if ((i & (i >> 1)) & 0x5555).count_ones() % 2 == 0 { ε } else { -ε };
         // A = Σφφᵀ = d·I, so Δw = (1/d) Σ φᵢ(r̂ᵢ − rᵢ).
-        let Δw: Vec<f64> = (0..d).map(|j| (0..d).map(|i| hadamard(i, j) * error(i)).sum::<f64>() / d as f64).collect();
-        let left: f64 = Δw.iter().map(|x| x.abs()).sum();
+        let δw: Vec<f64> = (0..d).map(|j| (0..d).map(|i| hadamard(i, j) * error(i)).sum::<f64>() / d as f64).collect();
+        let left: f64 = δw.iter().map(|x| x.abs()).sum();
         search.case(left, right((d as f64).sqrt(), ε, 1.0), || {
             format!("d = {d}: the rows of the Hadamard matrix (−1)^popcount(i∧j) once each, r̂ − r = ±{ε} by the bent function Σ x₂ₖ₋₁x₂ₖ of i's bits; A/n = I, |Δw_j| = {ε}/√d, φ* = the signs of Δw")
         });

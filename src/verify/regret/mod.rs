@@ -6,6 +6,8 @@ mod iteration;
 mod perturbation;
 mod statement;
 
+pub(super) use perturbation::second_moment;
+
 use super::Claim;
 
 /// D1 … D22 and `thm:regret` in print.

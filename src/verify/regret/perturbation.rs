@@ -90,7 +90,7 @@ pub(super) const CLAIMS: &[Claim] = &[
 
 /// Two coordinates of n features and of their estimates, each on [−1, 1], differences at most ε = 0.1 (L = 1).
 fn entry(budget: Budget, right: fn(f64, f64) -> f64) -> Verdict {
-    const ε: f64 = 0.1;
+    let ε: f64 = 0.1;
     let mut search = Search::new();
     let mut case = |x: &[f64]| {
         let n = x.len() / 4;
@@ -134,7 +134,7 @@ fn difference(a: &[f64], c: &[f64]) -> Vec<f64> {
 
 /// ‖A − C‖₂ against constant(d)·nε, L = 1.
 fn gram(budget: Budget, constant: fn(f64) -> f64) -> Verdict {
-    const ε: f64 = 0.01;
+    let ε: f64 = 0.01;
     let mut search = Search::new();
     let mut case = |x: &[f64], d: usize| {
         let (a, c) = gram_pair(x, d, ε);

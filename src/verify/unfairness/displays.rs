@@ -33,6 +33,14 @@ pub(super) const CLAIMS: &[Claim] = &[
         |_| ties(true),
     ),
     Claim::printed(
+        "asm:margin",
+        "the gap to the best action outside the argmax controls where policies may differ",
+        &["α = 10"],
+        Expected::Refuted,
+        |_| ties(false),
+        |_| ties(true),
+    ),
+    Claim::printed(
         "E8",
         "E‖π̂(s) − π*(s)‖₂ ≤ (2ξ)^α",
         &["asm:margin with constant 1"],
