@@ -1,25 +1,8 @@
 //! The `counterfair` command.
+#![forbid(unsafe_code)]
 
 mod cli;
 
-use clap::{Parser, Subcommand};
-use std::process::ExitCode;
-
-#[derive(Parser)]
-#[command(name = "counterfair", version, about)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    /// The theory as executable claims: verdicts, witnesses, controls
-    Verify(cli::verify::VerifyArgs),
-}
-
-fn main() -> ExitCode {
-    match Arguments::parse().command {
-        Command::Verify(args) => cli::verify::run(&args),
-    }
+fn main() -> std::process::ExitCode {
+    cli::main()
 }

@@ -1,3 +1,61 @@
-//! The commands, one file each.
+//! The command line: arguments in, library calls, files and tables out.
 
-pub mod verify;
+mod decide;
+mod error;
+mod learn;
+mod optimum;
+mod options;
+mod output;
+mod preprocess;
+mod simulate;
+mod verify;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Counterfactually fair policies for sequential decisions: learn them, evaluate them, deploy them, and check the theory.
+#[derive(Parser)]
+#[command(version, propagate_version = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Best fair and best unrestricted value of one of the paper's worlds
+    Optimum(optimum::Arguments),
+    /// Data from a named world, as its behaviour policy would have collected them
+    Simulate(simulate::Arguments),
+    /// Counterfactual states and rewards (alg:cf:1) for a file
+    Preprocess(preprocess::Arguments),
+    /// Learn a policy from a file: preprocess, then fitted Q iteration
+    Learn(learn::Arguments),
+    /// The theory as executable claims: verdicts, witnesses, controls
+    Verify(verify::VerifyArgs),
+    /// Deploy a policy: JSON lines in, decisions out
+    Decide(decide::Arguments),
+}
+
+/// Runs the program; bad input exits with 2.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match arguments.command {
+        None => return ExitCode::SUCCESS,
+        Some(Command::Verify(arguments)) => return verify::run(&arguments),
+        Some(Command::Optimum(arguments)) => optimum::run(&arguments),
+        Some(Command::Simulate(arguments)) => simulate::run(&arguments),
+        Some(Command::Preprocess(arguments)) => preprocess::run(&arguments),
+        Some(Command::Learn(arguments)) => learn::run(&arguments),
+        Some(Command::Decide(arguments)) => decide::run(&arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        // A reader that went away (`| head`) is not a failure of ours.
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

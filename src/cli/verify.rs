@@ -1,7 +1,8 @@
 //! `counterfair verify`: the table of claims and verdicts.
 
 use clap::{Args, ValueEnum};
-use comfy_table::{ContentArrangement, Table, presets::UTF8_HORIZONTAL_ONLY};
+use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
+use comfy_table::{ContentArrangement, Table};
 use counterfair::verify::{Budget, Row, run as examine_all};
 use std::process::ExitCode;
 
@@ -58,7 +59,7 @@ pub fn run(args: &VerifyArgs) -> ExitCode {
 /// The rows as a reader wants them: what is claimed, what was found, and whether the control turned.
 fn table(rows: &[Row]) -> Table {
     let mut table = Table::new();
-    table.load_preset(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+    table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header(["label", "form", "claim", "assumes", "verdict", "found", "control", "seconds"]);
     for row in rows {
         let claim = &row.claim;

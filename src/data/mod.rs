@@ -1,7 +1,89 @@
 //! Panels of people followed over time: validated once, then facts.
+//!
+//! A [`Panel`] comes from a [`PanelBuilder`], or from a long file by [`read()`]: one row per person and time, in one of two
+//! [`RowConvention`]s. Whatever is wrong with a file is a [`DataError`] that names file, line, column and value; the one
+//! repair there is, [`MissingRepair::DropTail`], has to be asked for and is counted.
 
+mod assemble;
+mod atomic;
+mod cell;
+mod columns;
+mod csv_reader;
+mod csv_writer;
+mod error;
 mod labels;
+mod options;
 mod panel;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod sheet;
+mod table;
+mod times;
 
-pub use labels::Labels;
+pub use atomic::{WriteError, atomically};
+pub use columns::Columns;
+pub use csv_reader::{read_csv, read_csv_from};
+pub use csv_writer::{write_csv, write_csv_to, write_preprocessed_csv};
+pub use error::{DataError, EXCERPT, Line, Place};
+pub use labels::{Labels, PRODUCT};
+pub use options::{MissingRepair, Read, ReadOptions, Repairs, RowConvention};
 pub use panel::{Panel, PanelBuilder, PanelError, Person};
+#[cfg(feature = "parquet")]
+pub use parquet::{read_parquet, write_parquet, write_preprocessed_parquet};
+pub use sheet::Layout;
+pub use table::MAX_LABELS;
+
+use std::path::Path;
+
+/// Whether a file is Parquet, by its name: it ends in `.parquet`, in any case.
+fn is_parquet(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
+}
+
+/// Reads a panel: Parquet if the name ends in `.parquet`, otherwise CSV (see [`read_csv`]).
+///
+/// # Errors
+/// [`DataError`], which names file, line, column and value; [`DataError::CsvOnly`] for Parquet in a build without it.
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Read, DataError> {
+    if !is_parquet(path) {
+        return read_csv(path, options);
+    }
+    #[cfg(feature = "parquet")]
+    return read_parquet(path, options);
+    #[cfg(not(feature = "parquet"))]
+    Err(csv_only(path))
+}
+
+/// Writes a panel: Parquet if the name ends in `.parquet`, otherwise CSV (see [`write_csv`]).
+///
+/// # Errors
+/// As [`write_csv`]; [`DataError::CsvOnly`] for Parquet in a build without it.
+pub fn write(path: &Path, panel: &Panel, columns: &Columns, rows: RowConvention) -> Result<(), DataError> {
+    if !is_parquet(path) {
+        return write_csv(path, panel, columns, rows);
+    }
+    #[cfg(feature = "parquet")]
+    return write_parquet(path, panel, columns, rows);
+    #[cfg(not(feature = "parquet"))]
+    Err(csv_only(path))
+}
+
+/// Writes a file back with preprocessed states and rewards: Parquet if the name ends in `.parquet`, otherwise CSV (see
+/// [`write_preprocessed_csv`]).
+///
+/// # Errors
+/// As [`write_preprocessed_csv`]; [`DataError::CsvOnly`] for Parquet in a build without it.
+pub fn write_preprocessed(path: &Path, read: &Read, states: &[f64], rewards: &[f64]) -> Result<(), DataError> {
+    if !is_parquet(path) {
+        return write_preprocessed_csv(path, read, states, rewards);
+    }
+    #[cfg(feature = "parquet")]
+    return write_preprocessed_parquet(path, read, states, rewards);
+    #[cfg(not(feature = "parquet"))]
+    Err(csv_only(path))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn csv_only(path: &Path) -> DataError {
+    DataError::CsvOnly { file: path.display().to_string() }
+}

@@ -241,6 +241,15 @@ impl Panel {
         self.decision_start[i]..self.decision_start[i + 1]
     }
 
+    /// The person to whom a row of the state array belongs: the i with `states_of(i)` ∋ row.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn owner_of(&self, row: usize) -> usize {
+        assert!(row < self.state_rows(), "row {row} of a panel with {} state rows", self.state_rows());
+        self.state_start.partition_point(|&start| start <= row) - 1
+    }
+
     /// Person i.
     pub fn person(&self, i: usize) -> Person<'_> {
         let (rows, decisions) = (self.states_of(i), self.decisions_of(i));

@@ -3,6 +3,7 @@
 pub mod beds;
 mod counterfactual;
 mod exogenous;
+pub mod fitted;
 mod mechanism;
 mod simulate;
 pub mod worlds;

@@ -1,7 +1,7 @@
 //! A mean with its standard error.
 
 use serde::{Deserialize, Deserializer, Serialize};
-use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::fmt;
 
 /// A mean, its standard error, and the number of independent units behind them.
@@ -88,7 +88,7 @@ fn standard_error(squares: f64, n: f64, total: f64) -> f64 {
 /// `mean ± 1.96 standard errors`; decimals follow the error's two leading digits unless a precision is given.
 impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let half = Normal::standard().inverse_cdf(0.975) * self.standard_error;
+        let half = 1.96 * self.standard_error;
         match f.precision().or_else(|| decimals(half)) {
             _ if half.is_infinite() => write!(f, "{} ± ∞", self.mean),
             Some(digits) => write!(f, "{:.digits$} ± {:.digits$}", self.mean, half),
@@ -100,4 +100,95 @@ impl fmt::Display for Estimate {
 /// Decimals that show two leading digits of `half`; none when it is zero.
 fn decimals(half: f64) -> Option<usize> {
     (half > 0.0).then(|| (1.0 - half.log10().floor()).clamp(0.0, 17.0) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::tolerance::{ROUNDING, close};
+
+    /// Quantiles of statrs' Student t, which solves for them iteratively, to this precision.
+    const QUANTILE: f64 = 1e-9;
+
+    #[test]
+    fn the_mean_of_values_has_the_error_of_the_formula() {
+        let estimate = Estimate::of(&[2.0, 3.5, 7.0, 1.5]);
+        assert_eq!((estimate.mean, estimate.count), (3.5, 4));
+        assert!(close(estimate.standard_error, (18.5f64 / 12.0).sqrt(), ROUNDING));
+    }
+
+    #[test]
+    fn one_value_has_no_known_error_and_none_has_no_mean() {
+        assert_eq!(Estimate::of(&[4.2]), Estimate { mean: 4.2, standard_error: f64::INFINITY, count: 1 });
+        assert_eq!(Estimate::of(&[]), Estimate { mean: 0.0, standard_error: f64::INFINITY, count: 0 });
+        assert_eq!(Estimate::of(&[4.2]).interval(0.5), (f64::NEG_INFINITY, f64::INFINITY));
+    }
+
+    #[test]
+    fn a_clustered_mean_is_a_ratio_with_a_linearised_error() {
+        let estimate = Estimate::clustered(&[3.0, 10.0, 4.0], &[2.0, 5.0, 1.0]);
+        assert_eq!((estimate.mean, estimate.count), (2.125, 3));
+        assert!(close(estimate.standard_error, 0.358_013_726_168_425, ROUNDING));
+    }
+
+    #[test]
+    fn clusters_of_one_row_are_values() {
+        let values = [2.0, 3.5, 7.0, 1.5];
+        let (a, b) = (Estimate::of(&values), Estimate::clustered(&values, &[1.0; 4]));
+        assert_eq!((a.mean, a.count), (b.mean, b.count));
+        assert!(close(a.standard_error, b.standard_error, ROUNDING));
+    }
+
+    #[test]
+    fn clusters_without_rows_do_not_count() {
+        let with = Estimate::clustered(&[3.0, 0.0, 10.0, 4.0], &[2.0, 0.0, 5.0, 1.0]);
+        assert_eq!(with, Estimate::clustered(&[3.0, 10.0, 4.0], &[2.0, 5.0, 1.0]));
+        assert_eq!(Estimate::clustered(&[0.0], &[0.0]), Estimate::of(&[]));
+        let one = Estimate::clustered(&[6.0, 0.0], &[4.0, 0.0]);
+        assert_eq!(one, Estimate { mean: 1.5, standard_error: f64::INFINITY, count: 1 });
+    }
+
+    #[test]
+    #[should_panic(expected = "one sum and one count per cluster")]
+    fn sums_and_counts_come_in_pairs() {
+        Estimate::clustered(&[1.0, 2.0], &[1.0]);
+    }
+
+    #[test]
+    fn intervals_are_those_of_student() {
+        let estimate = Estimate { mean: -1.5, standard_error: 0.2, count: 4 };
+        let (low, high) = estimate.interval(0.95);
+        assert!(close(low, -1.5 - 0.2 * 3.182_446_305_283_71, QUANTILE), "{low}");
+        assert!(close(high, -1.5 + 0.2 * 3.182_446_305_283_71, QUANTILE), "{high}");
+        let (low, high) = Estimate { count: 3, ..estimate }.interval(0.9);
+        assert!(close((high - low) / 2.0, 0.2 * 2.919_985_580_353_726, QUANTILE));
+        assert!(Estimate { count: 2, ..estimate }.interval(0.9).1.is_finite());
+    }
+
+    #[test]
+    fn a_confidence_outside_the_open_unit_interval_is_refused() {
+        for confidence in [0.0, 1.0, -0.5, 1.2, f64::NAN] {
+            let refused = std::panic::catch_unwind(|| Estimate::of(&[1.0, 2.0]).interval(confidence));
+            assert!(refused.is_err(), "{confidence} was accepted");
+        }
+    }
+
+    #[test]
+    fn an_estimate_prints_the_digits_its_error_allows() {
+        let estimate = |mean, standard_error| Estimate { mean, standard_error, count: 9 };
+        assert_eq!(estimate(0.123_456, 0.002).to_string(), "0.1235 ± 0.0039");
+        assert_eq!(estimate(12.34, 0.5).to_string(), "12.34 ± 0.98");
+        assert_eq!(estimate(1234.56, 70.0).to_string(), "1235 ± 137");
+        assert_eq!(estimate(0.5, 0.0).to_string(), "0.5 ± 0");
+        assert_eq!(estimate(0.5, f64::INFINITY).to_string(), "0.5 ± ∞");
+        assert_eq!(format!("{:.3}", estimate(0.123_456, 0.02)), "0.123 ± 0.039");
+    }
+
+    #[test]
+    fn an_estimate_survives_json_even_without_an_error() {
+        for estimate in [Estimate::of(&[0.1, 0.7, 0.4]), Estimate::of(&[3.0]), Estimate::of(&[])] {
+            let text = serde_json::to_string(&estimate).unwrap();
+            assert_eq!(serde_json::from_str::<Estimate>(&text).unwrap(), estimate, "{text}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::{Mat, Par};
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 /// Columns of a packed panel. Half a panel times a panel is a tile of eight four-lane sums, which stay in registers.
 const PANEL: usize = 8;
@@ -96,15 +96,7 @@ impl Gram {
     pub fn add_rows(&mut self, rows: &[f64]) {
         assert_eq!(rows.len() % self.features, 0, "{} numbers in rows of {}", rows.len(), self.features);
         self.rows += rows.len() / self.features;
-        Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                for block in rows.chunks(PACK_ROWS * self.features) {
-                    self.pack(block);
-                    self.add_packed(block.len() / self.features);
-                }
-            },
-        );
+        Arch::new().dispatch(AddRows { gram: self, rows });
     }
 
     /// Adds the rows another matrix has seen.
@@ -174,6 +166,24 @@ impl Gram {
         }
         let (min_eigenvalue, _) = extreme_eigenvalues(&self.matrix, n);
         Ok(GramFactor { features: n, lower, scales, condition, min_eigenvalue })
+    }
+}
+
+struct AddRows<'a> {
+    gram: &'a mut Gram,
+    rows: &'a [f64],
+}
+
+impl WithSimd for AddRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let features = self.gram.features;
+        for block in self.rows.chunks(PACK_ROWS * features) {
+            self.gram.pack(block);
+            self.gram.add_packed(block.len() / features);
+        }
     }
 }
 
@@ -264,7 +274,8 @@ fn cholesky(mut a: Vec<f64>, n: usize) -> Result<Vec<f64>, GramRefusal> {
         let explained: f64 = row[..j].iter().map(|l| l * l).sum();
         let pivot = row[j] - explained;
         // What is left of the column is rounding error of the subtraction.
-        if !(pivot > n as f64 * tolerance::EPSILON * row[j]) {
+        let independent = pivot > n as f64 * tolerance::EPSILON * row[j];
+        if !independent {
             return Err(GramRefusal::NotPositiveDefinite { column: j });
         }
         row[j] = pivot.sqrt();
@@ -292,3 +303,6 @@ fn extreme_eigenvalues(matrix: &[f64], n: usize) -> (f64, f64) {
     let values = values.column_vector();
     (values[0] / scale, values[n - 1] / scale)
 }
+
+#[cfg(test)]
+mod tests;

@@ -257,6 +257,16 @@ fn solve_triangle(
     let outputs = targets.ncols();
 
     let norms: Vec<f64> = design.col_iter().map(|column| column.norm_l2()).collect();
+    if norms.iter().all(|&norm| norm == 0.0) {
+        // faer divides by the largest norm before it pivots.
+        let residual_norms = targets.col_iter().map(|column| column.norm_l2()).collect();
+        return Solution {
+            coefficients: Mat::zeros(features, outputs),
+            rank: 0,
+            residual_norms,
+            condition: f64::INFINITY,
+        };
+    }
     let equilibrate: Vec<f64> = norms.iter().map(|&norm| power_of_two_reciprocal(norm)).collect();
     let factor = PivotedTriangle::new(Mat::from_fn(features, features, |i, j| design[(i, j)] * equilibrate[j]));
     let rank = factor.rank(tolerance);
@@ -281,3 +291,6 @@ fn solve_triangle(
     let condition = if rank < features { f64::INFINITY } else { factor.condition() };
     Solution { coefficients, rank, residual_norms, condition }
 }
+
+#[cfg(test)]
+mod tests;

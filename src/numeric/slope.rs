@@ -125,3 +125,108 @@ fn line(x: &[f64], y: &[f64]) -> (f64, f64) {
     let slope = products / squares;
     (slope, y_mean - slope * x_mean)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::fill_standard_normal;
+    use crate::numeric::tolerance::{ROUNDING, close};
+
+    const SIZES: [f64; 4] = [100.0, 300.0, 1000.0, 5000.0];
+
+    /// 2.5 · size^rate times a positive noise of mean one, 60 seeds a size.
+    fn noisy_power_law(rate: f64) -> Vec<Vec<f64>> {
+        let stream = Stream::new(31).named("power law");
+        let sample = |(k, size): (usize, &f64)| {
+            let mut noise = vec![0.0; 60];
+            fill_standard_normal(&mut stream.index(k as u64).rng(), &mut noise);
+            noise.iter().map(|u| 2.5 * size.powf(rate) * (0.4 * u - 0.08).exp()).collect()
+        };
+        SIZES.iter().enumerate().map(sample).collect()
+    }
+
+    fn slope_of(samples: &[Vec<f64>]) -> Result<SlopeFit, SlopeError> {
+        log_log_slope(&SIZES, samples, 0.95, 500, Stream::new(1))
+    }
+
+    #[test]
+    fn an_exact_power_law_gives_back_its_rate() {
+        let samples: Vec<Vec<f64>> = SIZES.iter().map(|size| vec![2.5 * size.powf(-0.7); 3]).collect();
+        let fit = slope_of(&samples).unwrap();
+        assert!(close(fit.slope, -0.7, ROUNDING) && close(fit.intercept, 2.5f64.ln(), ROUNDING));
+        assert!(close(fit.interval.0, -0.7, ROUNDING) && close(fit.interval.1, -0.7, ROUNDING));
+        assert_eq!(fit.confidence, 0.95);
+    }
+
+    #[test]
+    fn the_line_is_that_of_ordinary_least_squares() {
+        // log sizes 0, 1, 3 and means 2, 1, 0.3, the last as the mean of 0.1, 0.2 and 0.6.
+        let sizes = [1.0, 1f64.exp(), 3f64.exp()];
+        let samples = [vec![2.0], vec![0.5, 1.5], vec![0.1, 0.2, 0.6]];
+        let fit = log_log_slope(&sizes, &samples, 0.5, 10, Stream::new(1)).unwrap();
+        assert!(close(fit.slope, -0.628_032_338_847_818_7, ROUNDING), "{}", fit.slope);
+        assert!(close(fit.intercept, 0.667_101_243_875_094_6, ROUNDING), "{}", fit.intercept);
+    }
+
+    #[test]
+    fn the_interval_holds_the_true_rate_and_not_a_wrong_one() {
+        for (rate, wrong) in [(-0.5, -0.65), (-0.65, -0.5), (0.0, -0.1)] {
+            let (low, high) = slope_of(&noisy_power_law(rate)).unwrap().interval;
+            assert!(low < rate && rate < high, "{rate} is outside ({low}, {high})");
+            assert!(!(low..=high).contains(&wrong), "{wrong} is inside ({low}, {high})");
+        }
+    }
+
+    #[test]
+    fn the_interval_is_as_wide_as_the_delta_method_says() {
+        // Var slope = Σ (xₖ − x̄)² σ²ₖ / S², σ²ₖ = Var(value)/(n mean²): a third is left for bootstrap noise.
+        let samples = noisy_power_law(-0.5);
+        let x: Vec<f64> = SIZES.iter().map(|size| size.ln()).collect();
+        let x_mean = x.iter().sum::<f64>() / 4.0;
+        let s: f64 = x.iter().map(|x| (x - x_mean).powi(2)).sum();
+        let variance: f64 = samples
+            .iter()
+            .zip(&x)
+            .map(|(values, x)| {
+                let estimate = crate::numeric::Estimate::of(values);
+                ((x - x_mean) * estimate.standard_error / estimate.mean / s).powi(2)
+            })
+            .sum();
+        let fit = slope_of(&samples).unwrap();
+        let ratio = (fit.interval.1 - fit.interval.0) / (2.0 * 1.96 * variance.sqrt());
+        assert!((2.0 / 3.0..4.0 / 3.0).contains(&ratio), "{ratio}");
+        assert!(fit.interval.0 < fit.slope && fit.slope < fit.interval.1);
+    }
+
+    #[test]
+    fn each_impossible_sample_is_named() {
+        let good = noisy_power_law(-0.5);
+        let run = |sizes: &[f64], samples: &[Vec<f64>], confidence, resamples| {
+            log_log_slope(sizes, samples, confidence, resamples, Stream::new(1)).unwrap_err()
+        };
+        assert_eq!(run(&SIZES, &good[..3], 0.9, 9), SlopeError::Unpaired { sizes: 4, samples: 3 });
+        assert_eq!(run(&[7.0; 4], &good, 0.9, 9), SlopeError::TooFewSizes);
+        assert_eq!(run(&[], &[], 0.9, 9), SlopeError::TooFewSizes);
+        for size in [0.0, -3.0, f64::INFINITY] {
+            assert_eq!(run(&[1.0, size, 2.0, 3.0], &good, 0.9, 9), SlopeError::Size(size));
+        }
+        let with_second = |values| [vec![good[0].clone(), values], good[2..].to_vec()].concat();
+        assert_eq!(run(&SIZES, &with_second(vec![]), 0.9, 9), SlopeError::NoValues(300.0));
+        assert_eq!(run(&SIZES, &with_second(vec![0.0]), 0.9, 9), SlopeError::Mean { size: 300.0, mean: 0.0 });
+        assert_eq!(
+            run(&SIZES, &with_second(vec![f64::INFINITY]), 0.9, 9),
+            SlopeError::Mean { size: 300.0, mean: f64::INFINITY }
+        );
+        for confidence in [0.0, 1.0, 1.5, -0.1] {
+            assert_eq!(run(&SIZES, &good, confidence, 9), SlopeError::Confidence(confidence));
+        }
+        assert_eq!(run(&SIZES, &good, 0.9, 0), SlopeError::NoResamples);
+    }
+
+    #[test]
+    fn a_resample_without_a_logarithm_is_an_error_and_not_a_nan() {
+        let samples = [vec![1.0; 4], vec![4.0, -1.0, -1.0, -1.0]];
+        let error = log_log_slope(&[10.0, 20.0], &samples, 0.9, 50, Stream::new(1)).unwrap_err();
+        assert!(matches!(error, SlopeError::Mean { size: 20.0, mean } if mean <= 0.0), "{error}");
+    }
+}

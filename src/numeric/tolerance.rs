@@ -31,3 +31,40 @@ pub const GRAM_CONDITION: f64 = 67_108_864.0;
 ///
 /// Extrapolating fits overshoot by factors of ten before they settle; a factor of a million does not come back.
 pub const DIVERGENCE: f64 = 1e6;
+/// Relative agreement asked of results that are a few dozen roundings away from each other: 64 ε ≈ 1.4e−14.
+pub const ROUNDING: f64 = 64.0 * EPSILON;
+
+/// Whether two numbers agree up to `tolerance`, relative to the larger of them and 1.
+///
+/// # Example
+/// ```
+/// use counterfair::numeric::tolerance::{ROUNDING, close};
+/// assert!(close(0.1 + 0.2, 0.3, ROUNDING) && !close(0.1, 0.1 + 2.0 * ROUNDING, ROUNDING));
+/// ```
+pub fn close(a: f64, b: f64, tolerance: f64) -> bool {
+    (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rank_threshold_follows_the_longer_of_root_rows_and_features() {
+        assert_eq!(rank(9, 4), 32.0 * EPSILON);
+        assert_eq!(rank(10_000, 4), 800.0 * EPSILON);
+    }
+
+    #[test]
+    fn the_gram_limit_is_the_inverse_root_of_epsilon() {
+        assert_eq!(GRAM_CONDITION, 1.0 / EPSILON.sqrt());
+    }
+
+    #[test]
+    fn closeness_is_absolute_below_one_and_relative_above() {
+        assert!(close(0.25, 0.375, 0.125) && !close(0.25, 0.375, 0.124));
+        assert!(close(4.0, 5.0, 0.2) && !close(4.0, 5.0, 0.19));
+        assert!(close(-5.0, -4.0, 0.2) && !close(-5.0, -4.0, 0.19));
+        assert!(!close(f64::NAN, 1.0, 1.0));
+    }
+}

@@ -171,7 +171,22 @@ impl PivotedTriangle {
 }
 
 /// Subtracts from each column of `vectors` the member of span(`basis`) that leaves the rows from `free` on shortest.
+///
+/// Twice: when the columns' units differ by 10⁵, a long basic solution cancels to a short one, and what the first pass
+/// leaves along the span is ε times the long one.
 pub(super) fn project_out_span(basis: &Mat<f64>, vectors: &mut Mat<f64>, free: usize) {
+    for _ in 0..2 {
+        let shares = closest_shares(basis, vectors, free);
+        for k in 0..vectors.ncols() {
+            for i in 0..vectors.nrows() {
+                vectors[(i, k)] -= (0..basis.ncols()).map(|b| basis[(i, b)] * shares[(b, k)]).sum::<f64>();
+            }
+        }
+    }
+}
+
+/// Shares t that minimise ‖vectors − basis · t‖ over the rows from `free` on; the basis has full rank there.
+fn closest_shares(basis: &Mat<f64>, vectors: &Mat<f64>, free: usize) -> Mat<f64> {
     let (rows, count) = basis.shape();
     let mut folder = RowFolder::new(count + vectors.ncols());
     for i in free..rows {
@@ -181,10 +196,5 @@ pub(super) fn project_out_span(basis: &Mat<f64>, vectors: &mut Mat<f64>, free: u
     let mut shares = triangle.submatrix(0, count, count, vectors.ncols()).to_owned();
     solve_upper_triangular_in_place(triangle.submatrix(0, 0, count, count), shares.as_mut(), Par::Seq);
     clear_upper_vector_state();
-    for k in 0..vectors.ncols() {
-        for i in 0..rows {
-            let shift: f64 = (0..count).map(|b| basis[(i, b)] * shares[(b, k)]).sum();
-            vectors[(i, k)] -= shift;
-        }
-    }
+    shares
 }

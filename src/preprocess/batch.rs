@@ -146,6 +146,25 @@ fn fold<P: Preprocessor>(
 }
 
 impl<V: View> Experience<V> {
+    /// Experiences of different people, one after another.
+    ///
+    /// # Panics
+    /// If there are none, or if they differ in width or number of actions.
+    pub fn concatenate(parts: Vec<Self>) -> Self {
+        let mut parts = parts.into_iter();
+        let mut all = parts.next().expect("something to concatenate");
+        for part in parts {
+            assert_eq!((all.width, all.actions_count), (part.width, part.actions_count), "experiences of one kind");
+            let (rows, decisions) = (all.views.len() / all.width, all.actions.len());
+            all.view_start.extend(part.view_start[1..].iter().map(|start| rows + start));
+            all.decision_start.extend(part.decision_start[1..].iter().map(|start| decisions + start));
+            all.views.extend(part.views);
+            all.actions.extend(part.actions);
+            all.rewards.extend(part.rewards);
+        }
+        all
+    }
+
     /// How many numbers a view has.
     pub fn width(&self) -> usize {
         self.width

@@ -4,6 +4,8 @@
 //! panel. The view is a type: a policy that reads [`Augmented`] rows cannot be given [`Observed`] ones.
 
 mod batch;
+mod cross_fit;
+pub mod diagnostics;
 mod memory;
 mod observed;
 mod oracle;
@@ -12,6 +14,7 @@ mod single_stage;
 mod view;
 
 pub use batch::{Experience, StateOverflow, batch};
+pub use cross_fit::{CrossFitError, cross_fitted_batch, folds};
 pub use memory::Memory;
 pub use observed::{Full, Unaware};
 pub use oracle::Oracle;

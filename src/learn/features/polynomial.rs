@@ -1,6 +1,7 @@
 //! Monomials up to a total degree, with an optional categorical input.
 
 use super::FeatureMap;
+use crate::numeric::Monomials;
 use serde::{Deserialize, Serialize};
 
 /// Every monomial of total degree ≤ D in the inputs, and in the indicators of a categorical last input if there is one.
@@ -19,16 +20,9 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Recipe", into = "Recipe")]
 pub struct Polynomial {
     recipe: Recipe,
-    plan: Vec<Step>,
-    monomials: usize,
-}
-
-/// How feature j arises from earlier ones.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Step {
-    One,
-    Coordinate(usize),
-    Product { earlier: usize, coordinate: usize },
+    monomials: Monomials,
+    /// How many of the monomials stand beside a level indicator.
+    interacted: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,7 +72,7 @@ pub enum PolynomialError {
 
 impl Polynomial {
     /// The most features a map may have; a policy file that asks for more is refused before anything is allocated.
-    pub const LIMIT: usize = 5000;
+    pub const LIMIT: usize = Monomials::LIMIT;
 
     /// Monomials of degree ≤ `degree` in `coordinates` inputs, neither centred nor scaled.
     ///
@@ -144,36 +138,13 @@ impl TryFrom<Recipe> for Polynomial {
             }
         }
         let too_many = || PolynomialError::TooMany { degree: *degree, coordinates: center.len(), levels: *levels };
-        // Degree by degree; the last coordinate of a monomial never decreases, so each arises once. Lower degrees come first,
-        // which makes the monomials of degree ≤ D − 1 a prefix.
-        let mut plan = vec![Step::One];
-        let mut last: Vec<(usize, usize)> = vec![(0, 0)];
-        let mut lower = 1;
-        for d in 1..=*degree {
-            lower = plan.len();
-            let mut this = Vec::new();
-            for &(earlier, from) in &last {
-                for coordinate in from..center.len() {
-                    if plan.len() >= Polynomial::LIMIT {
-                        return Err(too_many());
-                    }
-                    this.push((plan.len(), coordinate));
-                    plan.push(if d == 1 {
-                        Step::Coordinate(coordinate)
-                    } else {
-                        Step::Product { earlier, coordinate }
-                    });
-                }
-            }
-            last = this;
-        }
-        let monomials = plan.len();
-        let interacted = if *degree == 0 { 0 } else { lower };
-        let count = levels.saturating_sub(1).saturating_mul(interacted).saturating_add(monomials);
+        let monomials = Monomials::new(center.len(), *degree).map_err(|_| too_many())?;
+        let interacted = degree.checked_sub(1).map_or(0, |lower| monomials.up_to(lower));
+        let count = levels.saturating_sub(1).saturating_mul(interacted).saturating_add(monomials.count());
         if count > Polynomial::LIMIT {
             return Err(too_many());
         }
-        Ok(Self { recipe, plan, monomials: interacted })
+        Ok(Self { recipe, monomials, interacted })
     }
 }
 
@@ -189,7 +160,7 @@ impl FeatureMap for Polynomial {
     }
 
     fn count(&self) -> usize {
-        self.plan.len() + self.recipe.levels.saturating_sub(1) * self.monomials
+        self.monomials.count() + self.recipe.levels.saturating_sub(1) * self.interacted
     }
 
     fn fill(&self, rows: &[f64], out: &mut [f64]) {
@@ -199,30 +170,24 @@ impl FeatureMap for Polynomial {
             return;
         }
         let (center, scale) = (&self.recipe.center, &self.recipe.scale);
-        for (j, step) in self.plan.iter().enumerate() {
+        out[..n].fill(1.0);
+        for c in 0..center.len().min(self.monomials.count() - 1) {
+            for (x, row) in out[(1 + c) * n..(2 + c) * n].iter_mut().zip(rows.chunks_exact(width)) {
+                *x = (row[c] - center[c]) / scale[c];
+            }
+        }
+        for (j, &(earlier, coordinate)) in self.monomials.steps().iter().enumerate().skip(1 + center.len()) {
             let (before, from) = out.split_at_mut(j * n);
-            let column = &mut from[..n];
-            match *step {
-                Step::One => column.fill(1.0),
-                Step::Coordinate(c) => {
-                    for (x, row) in column.iter_mut().zip(rows.chunks_exact(width)) {
-                        *x = (row[c] - center[c]) / scale[c];
-                    }
-                }
-                Step::Product { earlier, coordinate } => {
-                    // Coordinate c is feature 1 + c: the degree-one monomials follow the constant in order.
-                    let (a, b) =
-                        (&before[earlier * n..(earlier + 1) * n], &before[(1 + coordinate) * n..(2 + coordinate) * n]);
-                    for ((x, a), b) in column.iter_mut().zip(a).zip(b) {
-                        *x = a * b;
-                    }
-                }
+            // Coordinate c is feature 1 + c: the degree-one monomials follow the constant in order.
+            let (a, b) = (&before[earlier * n..(earlier + 1) * n], &before[(1 + coordinate) * n..(2 + coordinate) * n]);
+            for ((x, a), b) in from[..n].iter_mut().zip(a).zip(b) {
+                *x = a * b;
             }
         }
         for k in 1..self.recipe.levels {
-            let start = self.plan.len() + (k - 1) * self.monomials;
+            let start = self.monomials.count() + (k - 1) * self.interacted;
             let (monomials, interactions) = out.split_at_mut(start * n);
-            for j in 0..self.monomials {
+            for j in 0..self.interacted {
                 let (monomial, column) = (&monomials[j * n..(j + 1) * n], &mut interactions[j * n..(j + 1) * n]);
                 for ((x, m), row) in column.iter_mut().zip(monomial).zip(rows.chunks_exact(width)) {
                     *x = if row[width - 1] == k as f64 { *m } else { 0.0 };

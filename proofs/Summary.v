@@ -1,0 +1,99 @@
+(** * What each headline result assumes
+
+    One line per labelled theorem, file by file.  "Closed under the global context" means: nothing at all.  The others rest on
+    the axioms behind Coq's classical real numbers; [check] compares them with its list. *)
+
+From Counterfair Require Import
+  Algorithm1 Fairness Strict Perturbation ValueIteration Margin FastRate LemmaP Stationary Refutations Vectors.
+
+(** Algorithm1: alg:cf:1 and asm:unique *)
+Print Assumptions Algorithm1.noise_is_a_function_of_the_history.
+Print Assumptions Algorithm1.every_history_has_its_noise.
+Print Assumptions Algorithm1.algorithm1_is_exact.
+Print Assumptions Algorithm1.algorithm1_is_augmentation.
+Print Assumptions Algorithm1.algorithm1_component_is_counterfactual.
+Print Assumptions Algorithm1.algorithm1_keeps_the_facts.
+
+(** Fairness: thm:cf *)
+Print Assumptions Fairness.reading_all_worlds_is_fair.
+Print Assumptions Fairness.fair_iff_reads_all_worlds.
+Print Assumptions Fairness.fair_iff_blind_beyond_all_worlds.
+Print Assumptions Fairness.reading_algorithm1_is_fair.
+Print Assumptions Fairness.every_fair_rule_reads_algorithm1.
+
+(** Strict: def:cf_policy_strict *)
+Print Assumptions Strict.strictly_fair_is_fair.
+Print Assumptions Strict.strictly_fair_iff_reads_noise_alone.
+Print Assumptions Strict.replay_is_strictly_fair.
+Print Assumptions Strict.replay_takes_the_same_actions.
+Print Assumptions Strict.strict_fairness_costs_nothing.
+
+(** Perturbation: alg:cf:1 under wrong means *)
+Print Assumptions Perturbation.counterfactual_state_error.
+Print Assumptions Perturbation.counterfactual_reward_error.
+Print Assumptions Perturbation.weighted_reward_error.
+Print Assumptions Perturbation.state_bound_is_attained.
+Print Assumptions Perturbation.reward_bound_is_attained.
+Print Assumptions Perturbation.wrong_means_break_invariance.
+
+(** ValueIteration: alg:cf:2 and thm:regret *)
+Print Assumptions ValueIteration.errors_propagate.
+Print Assumptions ValueIteration.fitted_iteration_error.
+Print Assumptions ValueIteration.bellman_contracts.
+Print Assumptions ValueIteration.Q_star_is_fixed.
+Print Assumptions ValueIteration.Q_star_is_unique.
+Print Assumptions ValueIteration.fitted_iteration_from_zero.
+Print Assumptions ValueIteration.V_star_is_an_upper_bound.
+Print Assumptions ValueIteration.V_star_is_attained.
+Print Assumptions ValueIteration.regret_on_true_states.
+Print Assumptions ValueIteration.regret_on_estimated_states.
+Print Assumptions ValueIteration.regret_of_fitted_iteration.
+
+(** Margin: thm:cf_metric *)
+Print Assumptions Margin.greedy_is_stable.
+Print Assumptions Margin.unfairness_is_controlled.
+Print Assumptions Margin.unfairness_under_margin.
+Print Assumptions Margin.unfairness_by_the_learned_gap.
+Print Assumptions Margin.exact_states_are_treated_alike.
+Print Assumptions Margin.constant_two_is_sharp.
+
+(** FastRate: thm:regret under asm:margin *)
+Print Assumptions FastRate.performance_difference.
+Print Assumptions FastRate.regret_counts_small_gaps.
+Print Assumptions FastRate.fast_rate.
+
+(** LemmaP: least squares under perturbation *)
+Print Assumptions LemmaP.cauchy_schwarz.
+Print Assumptions LemmaP.perturbed_least_squares.
+Print Assumptions LemmaP.perturbed_least_squares_uniform.
+Print Assumptions LemmaP.perturbed_prediction.
+
+(** Stationary: thm:sr_policy *)
+Print Assumptions Stationary.value_is_augmented_value.
+Print Assumptions Stationary.finite_horizon_optimum.
+Print Assumptions Stationary.fair_rules_have_values.
+Print Assumptions Stationary.stationary_optimum.
+Print Assumptions Stationary.algorithm1_returns_the_augmented_state.
+Print Assumptions Stationary.additive_stationary_optimum.
+
+(** Refutations: printed inequalities that are false *)
+Print Assumptions Refutations.D4_is_false.
+Print Assumptions Refutations.D6_is_false.
+Print Assumptions Refutations.D9_is_false.
+Print Assumptions Refutations.D7_is_false.
+Print Assumptions Refutations.D14_is_false.
+Print Assumptions Refutations.D13_needs_coverage.
+Print Assumptions Refutations.D19_is_false.
+Print Assumptions Refutations.D3_is_false.
+Print Assumptions Refutations.D22_term_3_is_false.
+Print Assumptions Refutations.D16_fails_as_L_vanishes.
+Print Assumptions Refutations.D16_is_not_homogeneous_in_rewards.
+Print Assumptions Refutations.ties_break_the_unfairness_bound.
+Print Assumptions Refutations.E12_is_false.
+Print Assumptions Refutations.E12_holds_at_alpha_one.
+Print Assumptions Refutations.E8_is_false.
+Print Assumptions Refutations.E9_is_false.
+Print Assumptions Refutations.E10_is_false.
+
+(** Vectors: the term behind vectors.json *)
+Print Assumptions Vectors.exact_vectors_are_the_true_counterfactuals.

@@ -1,0 +1,46 @@
+//! Everything that can be wrong with what the user gave us.
+
+use counterfair::data::{DataError, WriteError};
+use counterfair::learn::{FittedQError, NeuralQError};
+use counterfair::learn::features::PolynomialError;
+use counterfair::learn::optimum::OptimumError;
+use counterfair::learn::stored::PolicyFileError;
+use counterfair::model::fitted::FitError;
+use counterfair::preprocess::{CrossFitError, StateOverflow};
+
+/// What the program says before it exits with 2.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    #[error(transparent)]
+    Data(#[from] DataError),
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    #[error(transparent)]
+    CrossFit(#[from] CrossFitError),
+    #[error(transparent)]
+    Overflow(#[from] StateOverflow),
+    #[error(transparent)]
+    FittedQ(#[from] FittedQError),
+    #[error(transparent)]
+    NeuralQ(#[from] NeuralQError),
+    #[error(transparent)]
+    Features(#[from] PolynomialError),
+    #[error(transparent)]
+    Optimum(#[from] OptimumError),
+    #[error(transparent)]
+    Policy(#[from] PolicyFileError),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    #[error("{0}")]
+    Argument(String),
+    #[error("standard input, line {line}: {problem}")]
+    Line { line: usize, problem: String },
+}
+
+impl CliError {
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Io(error) if error.kind() == std::io::ErrorKind::BrokenPipe)
+    }
+}

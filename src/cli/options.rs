@@ -1,0 +1,204 @@
+//! Options that several commands share: where data come from and what to fit.
+
+use super::error::CliError;
+use clap::{Args, ValueEnum};
+use counterfair::data::{Columns, Labels, MissingRepair, Panel, Read, ReadOptions, RowConvention, read};
+use counterfair::model::fitted::{Basis, FitSettings, LevelCode, Pooling};
+use counterfair::numeric::Stream;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// A file of people followed over time.
+#[derive(Args)]
+pub struct DataOptions {
+    /// The file: CSV, or Parquet in a build with that feature
+    #[arg(long, value_name = "FILE")]
+    pub data: PathBuf,
+    /// Whether a row holds the action and reward that led to its state, or those that followed it
+    #[arg(long, value_enum, default_value_t = Rows::Incoming)]
+    pub rows: Rows,
+    /// What to do about missing cells
+    #[arg(long, value_enum, default_value_t = Missing::Refuse)]
+    pub missing: Missing,
+    /// Column of the person
+    #[arg(long, default_value = "ID", value_name = "COLUMN")]
+    pub id: String,
+    /// Column of the time
+    #[arg(long, default_value = "timestamp", value_name = "COLUMN")]
+    pub time: String,
+    /// Column of the sensitive attribute; several make a product of attributes
+    #[arg(long, default_value = "z1", value_delimiter = ',', value_name = "COLUMN")]
+    pub z: Vec<String>,
+    /// Column of the action
+    #[arg(long, default_value = "action", value_name = "COLUMN")]
+    pub action: String,
+    /// Column of the reward
+    #[arg(long, default_value = "reward", value_name = "COLUMN")]
+    pub reward: String,
+    /// Columns of the state [default: state1, state2, …]
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN")]
+    pub states: Vec<String>,
+}
+
+/// The row convention, as the command line spells it.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Rows {
+    /// Row t is s_t with the action and reward that led to it; blank on a person's first row
+    Incoming,
+    /// Row t is s_t, a_t, r_t
+    Outgoing,
+}
+
+/// What to do about missing cells, as the command line spells it.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Missing {
+    /// Stop and say where
+    Refuse,
+    /// End a person's trajectory before the first missing cell
+    DropTail,
+}
+
+impl From<Rows> for RowConvention {
+    fn from(rows: Rows) -> Self {
+        match rows {
+            Rows::Incoming => Self::Incoming,
+            Rows::Outgoing => Self::Outgoing,
+        }
+    }
+}
+
+impl DataOptions {
+    pub fn columns(&self) -> Columns {
+        Columns {
+            id: self.id.clone(),
+            time: self.time.clone(),
+            level: self.z.clone(),
+            action: self.action.clone(),
+            reward: self.reward.clone(),
+            states: self.states.clone(),
+        }
+    }
+
+    /// Reads the file; with `known` labels a level or action that is not among them is an error.
+    pub fn read(&self, known: Option<(&Labels, &Labels)>) -> Result<Read, CliError> {
+        let missing = match self.missing {
+            Missing::Refuse => MissingRepair::Refuse,
+            Missing::DropTail => MissingRepair::DropTail,
+        };
+        let options = ReadOptions {
+            columns: self.columns(),
+            rows: self.rows.into(),
+            missing,
+            levels: known.map(|(levels, _)| levels.clone()),
+            actions: known.map(|(_, actions)| actions.clone()),
+        };
+        let found = read(&self.data, &options)?;
+        let repairs = &found.repairs;
+        if !repairs.is_none() {
+            eprintln!(
+                "repaired: {} rows dropped; {} people end early, {} are gone",
+                repairs.rows_dropped, repairs.people_cut, repairs.people_dropped
+            );
+        }
+        Ok(found)
+    }
+}
+
+/// What mechanism to fit.
+#[derive(Args)]
+pub struct ModelOptions {
+    /// The mechanism: spline, linear, poly:D or neural
+    #[arg(long, default_value = "spline", value_name = "MODEL")]
+    pub model: Model,
+    /// One regression for all levels or one for each
+    #[arg(long, value_enum, default_value_t = FitKind::PerLevel)]
+    pub fit: FitKind,
+    /// How levels enter a pooled regression
+    #[arg(long, value_enum, default_value_t = Code::Indicator)]
+    pub level_code: Code,
+    /// Population weight of each level in sorted order, instead of the shares in the file
+    #[arg(long, value_delimiter = ',', value_name = "P")]
+    pub weights: Vec<f64>,
+    /// Seed of whatever is random
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// Pooled or not, as the command line spells it.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum FitKind {
+    /// One regression in which the level interacts with state and action
+    Pooled,
+    /// One regression a level
+    PerLevel,
+}
+
+/// Level coding, as the command line spells it.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Code {
+    /// Indicators of the levels
+    Indicator,
+    /// The number that a level's name spells, and its powers
+    Number,
+}
+
+/// The functions of the state, as the command line spells them.
+#[derive(Clone, Copy)]
+pub struct Model(pub Basis);
+
+impl FromStr for Model {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.strip_prefix("poly:")) {
+            ("spline", _) => Ok(Self(Basis::Spline)),
+            ("linear", _) => Ok(Self(Basis::Linear)),
+            ("neural", _) => Ok(Self(Basis::Neural)),
+            (_, Some(degree)) => match degree.parse() {
+                Ok(degree) if degree >= 1 => Ok(Self(Basis::Polynomial(degree))),
+                _ => Err(format!("{degree:?} is not a degree of 1 or more")),
+            },
+            _ => Err(format!("{text:?} is none of spline, linear, poly:D, neural")),
+        }
+    }
+}
+
+impl ModelOptions {
+    pub fn settings(&self) -> FitSettings {
+        FitSettings {
+            basis: self.model.0,
+            pooling: match self.fit {
+                FitKind::Pooled => Pooling::Pooled,
+                FitKind::PerLevel => Pooling::PerLevel,
+            },
+            code: match self.level_code {
+                Code::Indicator => LevelCode::Indicator,
+                Code::Number => LevelCode::Number,
+            },
+            stream: Stream::new(self.seed).named("mechanism"),
+        }
+    }
+
+    /// P(Z): the weights given, brought to sum one, or the shares in the panel.
+    pub fn level_weights(&self, panel: &Panel) -> Result<Vec<f64>, CliError> {
+        if self.weights.is_empty() {
+            return Ok(panel.level_shares());
+        }
+        let names = panel.levels().names();
+        if self.weights.len() != names.len() {
+            return Err(CliError::Argument(format!(
+                "--weights has {} numbers for the {} levels {names:?}",
+                self.weights.len(),
+                names.len()
+            )));
+        }
+        let total: f64 = self.weights.iter().sum();
+        if let Some(w) = self.weights.iter().find(|w| !w.is_finite() || **w < 0.0) {
+            return Err(CliError::Argument(format!("--weights: {w} is not a weight")));
+        }
+        if total <= 0.0 {
+            return Err(CliError::Argument("--weights: they sum to 0".into()));
+        }
+        Ok(self.weights.iter().map(|w| w / total).collect())
+    }
+}

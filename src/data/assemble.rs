@@ -1,0 +1,300 @@
+//! From rows in file order to trajectories in time order.
+
+use super::error::{DataError, excerpt, listing};
+use super::table::{Row, Source, Table};
+use super::times::Step;
+use super::{Labels, Layout, MissingRepair, PanelBuilder, Person, Read, ReadOptions, Repairs, RowConvention};
+
+/// What is kept of a person's rows in time order: the first `states` rows, and of those the decisions of
+/// `decision_rows()`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Extent {
+    states: usize,
+    decisions: usize,
+}
+
+/// Sorts, checks and, on request, cuts each trajectory; then builds the panel.
+pub(super) fn assemble(mut table: Table, options: &ReadOptions) -> Result<Read, DataError> {
+    let file = table.source.file.clone();
+    if table.rows.is_empty() {
+        return Err(DataError::NoRows { file });
+    }
+    let (order, starts) = by_person_and_time(&table);
+    let groups = || starts.windows(2).map(|pair| &order[pair[0]..pair[1]]);
+    let sorted: Vec<f64> = order.iter().map(|&r| table.rows[r].time).collect();
+    let step = Step::common(starts.windows(2).map(|pair| &sorted[pair[0]..pair[1]]));
+    let check = Check { table: &table, options, step };
+    let extents = groups().map(|rows| check.trajectory(rows)).collect::<Result<Vec<_>, _>>()?;
+
+    let mut repairs = Repairs::default();
+    for (rows, extent) in groups().zip(&extents) {
+        let whole = Extent { states: rows.len(), decisions: check.decisions_of(rows) };
+        repairs.rows_dropped += rows.len() - extent.states;
+        repairs.people_dropped += usize::from(extent.states == 0);
+        repairs.people_cut += usize::from(extent.states > 0 && *extent != whole);
+    }
+    if repairs.people_dropped == table.ids.len() {
+        return Err(DataError::NothingLeft { file, people: table.ids.len() });
+    }
+
+    let (levels, level_code) = check.levels(groups().zip(&extents))?;
+    let (actions, action_code) = check.actions(groups().zip(&extents))?;
+    let p = table.source.roles.states.len();
+    let wrong = |source| DataError::Panel { file: file.clone(), source };
+    let mut builder = PanelBuilder::new(levels, actions, p).map_err(wrong)?;
+    let mut places = vec![Layout::DROPPED; table.rows.len()];
+    let mut times = Vec::with_capacity(table.rows.len() - repairs.rows_dropped);
+    let (mut states, mut codes, mut rewards) = (Vec::new(), Vec::new(), Vec::new());
+    for (i, (rows, extent)) in groups().zip(&extents).enumerate().filter(|(_, (_, extent))| extent.states > 0) {
+        states.clear();
+        codes.clear();
+        rewards.clear();
+        for &r in &rows[..extent.states] {
+            states.extend_from_slice(&table.states[r * p..(r + 1) * p]);
+            places[r] = times.len();
+            times.push(table.rows[r].time);
+        }
+        for row in check.decision_rows(rows, *extent) {
+            codes.extend(row.action().map(|a| action_code[a as usize]));
+            rewards.extend(row.reward());
+        }
+        let level = level_code[table.rows[rows[0]].level as usize];
+        let person = Person { id: &table.ids[i], level, states: &states, actions: &codes, rewards: &rewards };
+        builder.push(person).map_err(wrong)?;
+    }
+    let kept = std::mem::replace(&mut table.kept, super::table::Kept::empty());
+    let layout = Layout { source: table.source, columns: options.columns.clone(), rows: options.rows, kept, places };
+    Ok(Read { panel: builder.finish(), repairs, times, layout })
+}
+
+/// The rows of each person in order of time: person i has `order[starts[i]..starts[i + 1]]`.
+fn by_person_and_time(table: &Table) -> (Vec<usize>, Vec<usize>) {
+    let mut starts = vec![0; table.ids.len() + 1];
+    for row in &table.rows {
+        starts[row.person + 1] += 1;
+    }
+    for i in 0..table.ids.len() {
+        starts[i + 1] += starts[i];
+    }
+    let mut next = starts.clone();
+    let mut order = vec![0; table.rows.len()];
+    for (r, row) in table.rows.iter().enumerate() {
+        order[next[row.person]] = r;
+        next[row.person] += 1;
+    }
+    for pair in starts.windows(2) {
+        // Stable, so that of two rows at one time the later line is the one reported.
+        order[pair[0]..pair[1]].sort_by(|&a, &b| compare(table.rows[a].time, table.rows[b].time));
+    }
+    (order, starts)
+}
+
+/// Times are finite, so they compare; −0 and 0 are one time.
+fn compare(a: f64, b: f64) -> std::cmp::Ordering {
+    a.partial_cmp(&b).unwrap_or(std::cmp::Ordering::Equal)
+}
+
+struct Check<'a> {
+    table: &'a Table,
+    options: &'a ReadOptions,
+    step: Step,
+}
+
+impl Check<'_> {
+    /// How much of a person's trajectory counts, or what is wrong with it.
+    fn trajectory(&self, rows: &[usize]) -> Result<Extent, DataError> {
+        let source = &self.table.source;
+        for pair in rows.windows(2) {
+            let (a, b) = (self.row(pair[0]), self.row(pair[1]));
+            if compare(a.time, b.time).is_eq() {
+                let (at, first) = (source.place(b.line, source.roles.time), (source.line)(a.line));
+                return Err(DataError::DuplicateTime { at, id: self.id(b), value: b.time, first });
+            }
+        }
+        let extent = self.extent(rows)?;
+        let first = self.row(rows[0]);
+        if let Some(row) = rows[..extent.states].iter().map(|&r| self.row(r)).find(|row| row.level != first.level) {
+            let name = |row: &Row| excerpt(&self.table.levels.names[row.level as usize]);
+            return Err(DataError::LevelChanges {
+                at: source.place_named(row.line, &self.options.columns.level_name()),
+                id: self.id(row),
+                value: name(row),
+                other: name(first),
+                first: (source.line)(first.line),
+            });
+        }
+        Ok(extent)
+    }
+
+    /// Walks through time until the end, or the first thing that is missing.
+    fn extent(&self, rows: &[usize]) -> Result<Extent, DataError> {
+        let cut = self.options.missing == MissingRepair::DropTail;
+        for (t, row) in rows.iter().map(|&r| self.row(r)).enumerate() {
+            let before = Extent { states: t, decisions: self.decisions_before(t) };
+            if t > 0 && self.step.is_gap(self.row(rows[t - 1]).time, row.time) {
+                if cut {
+                    return Ok(before);
+                }
+                return Err(self.gap(self.row(rows[t - 1]), row));
+            }
+            if !row.complete {
+                return Ok(before);
+            }
+            let decided = row.action().is_some() && row.reward().is_some();
+            let blank = row.action().is_none() && row.reward().is_none();
+            match self.options.rows {
+                RowConvention::Incoming if t == 0 && !blank => return Err(self.on_first_row(row)),
+                RowConvention::Incoming if t == 0 || decided => {}
+                RowConvention::Incoming if cut => return Ok(before),
+                RowConvention::Incoming => return Err(self.undecided(row)),
+                RowConvention::Outgoing if decided => {}
+                RowConvention::Outgoing if cut || (blank && t + 1 == rows.len()) => {
+                    return Ok(Extent { states: t + 1, decisions: t });
+                }
+                RowConvention::Outgoing if blank => {
+                    let at = self.table.source.place(row.line, self.table.source.roles.action);
+                    return Err(DataError::BlankBeforeEnd { at, id: self.id(row), next: self.row(rows[t + 1]).time });
+                }
+                RowConvention::Outgoing => return Err(self.undecided(row)),
+            }
+        }
+        Ok(Extent { states: rows.len(), decisions: self.decisions_before(rows.len()) })
+    }
+
+    /// The decisions on the first t rows when none is blank that should not be.
+    fn decisions_before(&self, t: usize) -> usize {
+        match self.options.rows {
+            RowConvention::Incoming => t.saturating_sub(1),
+            RowConvention::Outgoing => t,
+        }
+    }
+
+    /// The decisions of a whole trajectory: its last row may be a final state.
+    fn decisions_of(&self, rows: &[usize]) -> usize {
+        let last = rows.last().map(|&r| self.row(r));
+        let final_state = last.is_some_and(|row| row.action().is_none() && row.reward().is_none());
+        let outgoing = self.options.rows == RowConvention::Outgoing;
+        self.decisions_before(rows.len()) - usize::from(outgoing && final_state)
+    }
+
+    /// The rows on which the decisions of a trajectory stand.
+    fn decision_rows<'r>(&'r self, rows: &'r [usize], extent: Extent) -> impl Iterator<Item = &'r Row> {
+        let skip = usize::from(self.options.rows == RowConvention::Incoming);
+        rows.iter().skip(skip).take(extent.decisions).map(|&r| self.row(r))
+    }
+
+    /// The levels of the panel, and the code of each level of the table among them.
+    fn levels<'g>(
+        &self,
+        people: impl Iterator<Item = (&'g [usize], &'g Extent)>,
+    ) -> Result<(Labels, Vec<u32>), DataError> {
+        let first = people.filter(|(_, extent)| extent.states > 0).map(|(rows, _)| self.row(rows[0]));
+        let found = first.map(|row| (row.level, row.line));
+        translate(&self.table.levels.names, found, self.options.levels.as_ref()).map_err(|unknown| {
+            let at = self.table.source.place_named(unknown.line, &self.options.columns.level_name());
+            DataError::UnknownLevel { at, value: unknown.value, known: unknown.known }
+        })
+    }
+
+    /// The actions of the panel, and the code of each action of the table among them.
+    fn actions<'g>(
+        &self,
+        people: impl Iterator<Item = (&'g [usize], &'g Extent)>,
+    ) -> Result<(Labels, Vec<u32>), DataError> {
+        let Source { file, header, roles, .. } = &self.table.source;
+        let rows = people.flat_map(|(rows, extent)| self.decision_rows(rows, *extent));
+        let found = rows.filter_map(|row| Some((row.action()?, row.line)));
+        let (labels, codes) = translate(&self.table.actions.names, found, self.options.actions.as_ref()).map_err(
+            |Unknown { line, value, known }| {
+                let at = self.table.source.place(line, roles.action);
+                DataError::UnknownAction { at, value, known }
+            },
+        )?;
+        if labels.is_empty() {
+            return Err(DataError::NoDecisions { file: file.clone(), column: header[roles.action].clone() });
+        }
+        Ok((labels, codes))
+    }
+
+    fn row(&self, r: usize) -> &Row {
+        &self.table.rows[r]
+    }
+
+    fn id(&self, row: &Row) -> String {
+        excerpt(&self.table.ids[row.person])
+    }
+
+    fn action_name(&self, row: &Row) -> Option<String> {
+        row.action().map(|a| excerpt(&self.table.actions.names[a as usize]))
+    }
+
+    fn gap(&self, before: &Row, after: &Row) -> DataError {
+        let source = &self.table.source;
+        DataError::TimeGap {
+            at: source.place(after.line, source.roles.time),
+            id: self.id(after),
+            value: after.time,
+            previous: before.time,
+            before: (source.line)(before.line),
+            step: self.step.length,
+        }
+    }
+
+    fn on_first_row(&self, row: &Row) -> DataError {
+        let source = &self.table.source;
+        let (column, value) = match self.action_name(row) {
+            Some(action) => (source.roles.action, action),
+            None => (source.roles.reward, row.reward().unwrap_or(f64::NAN).to_string()),
+        };
+        DataError::DecisionOnFirstRow { at: source.place(row.line, column), id: self.id(row), value }
+    }
+
+    /// An action without a reward, a reward without an action, or neither.
+    fn undecided(&self, row: &Row) -> DataError {
+        let source = &self.table.source;
+        match (self.action_name(row), row.reward()) {
+            (Some(value), _) => {
+                DataError::ActionWithoutReward { at: source.place(row.line, source.roles.reward), value }
+            }
+            (None, Some(value)) => {
+                DataError::RewardWithoutAction { at: source.place(row.line, source.roles.action), value }
+            }
+            (None, None) => {
+                DataError::MissingCell { at: source.place(row.line, source.roles.action), value: String::new() }
+            }
+        }
+    }
+}
+
+/// A name that is not among those expected.
+struct Unknown {
+    line: u64,
+    value: String,
+    known: String,
+}
+
+/// The labels of the codes found, or the expected ones, and the code of each name among them.
+fn translate(
+    names: &[String],
+    found: impl Iterator<Item = (u32, u64)>,
+    expected: Option<&Labels>,
+) -> Result<(Labels, Vec<u32>), Unknown> {
+    let mut lines: Vec<Option<u64>> = vec![None; names.len()];
+    for (code, line) in found {
+        lines[code as usize] = Some(lines[code as usize].map_or(line, |first| first.min(line)));
+    }
+    let used = || names.iter().zip(&lines).filter(|(_, line)| line.is_some()).map(|(name, _)| name.as_str());
+    let labels = expected.cloned().unwrap_or_else(|| Labels::new(used()));
+    let mut codes = vec![0; names.len()];
+    let mut unknown: Option<Unknown> = None;
+    for ((name, line), code) in names.iter().zip(&lines).zip(&mut codes) {
+        match (labels.code(name), *line) {
+            (Some(found), _) => *code = found as u32,
+            (None, Some(line)) if unknown.as_ref().is_none_or(|first| line < first.line) => {
+                unknown = Some(Unknown { line, value: excerpt(name), known: listing(labels.names()) });
+            }
+            (None, _) => {}
+        }
+    }
+    unknown.map_or(Ok((labels, codes)), Err)
+}

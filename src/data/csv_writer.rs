@@ -1,0 +1,74 @@
+//! Long CSV files out. Each number is written with the fewest digits that read back as the same number.
+
+use super::sheet::{Cell, Sheet};
+use super::{Columns, DataError, Panel, Read, RowConvention, atomically};
+use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
+
+/// Writes a panel, person after person with times 1, 2, …: whole or not at all, see [`atomically`].
+///
+/// The columns are those named, in the order id, time, level, action, reward, states; no state names stand for `state1`, ….
+///
+/// # Errors
+/// [`DataError`] when the system refuses, when incoming rows are asked for and a final state is unknown, or when a name would
+/// not read back.
+pub fn write_csv(path: &Path, panel: &Panel, columns: &Columns, rows: RowConvention) -> Result<(), DataError> {
+    let sheet = Sheet::of_panel(&path.display().to_string(), panel, columns, rows)?;
+    Ok(atomically(path, |out| write_sheet(out, &sheet))?)
+}
+
+/// [`write_csv`] to anything that can be written to; `name` is what errors call it.
+///
+/// # Errors
+/// As for a file.
+pub fn write_csv_to(
+    out: &mut dyn io::Write,
+    name: &str,
+    panel: &Panel,
+    columns: &Columns,
+    rows: RowConvention,
+) -> Result<(), DataError> {
+    let sheet = Sheet::of_panel(name, panel, columns, rows)?;
+    write_sheet(out, &sheet).map_err(|source| super::WriteError { path: name.into(), source }.into())
+}
+
+/// Writes a file back with preprocessed rewards and states: the rows, their order, the row convention and all other columns
+/// are those of the input.
+///
+/// `states` holds, for each state row of the panel, the new state (for `alg:cf:1` the K·p counterfactual coordinates, level by
+/// level); they become `state1`, `state2`, … in place of the input's first state column. `rewards` holds one number per
+/// decision. Rows that a repair dropped are not written. A column that the panel did not use gives way if it has the name of
+/// a new state.
+///
+/// # Errors
+/// [`DataError`] when the arrays do not fit the panel, when a number is not finite, or when the system refuses.
+pub fn write_preprocessed_csv(path: &Path, read: &Read, states: &[f64], rewards: &[f64]) -> Result<(), DataError> {
+    let sheet = Sheet::of_read(&path.display().to_string(), read, states, rewards)?;
+    Ok(atomically(path, |out| write_sheet(out, &sheet))?)
+}
+
+fn write_sheet(out: &mut dyn io::Write, sheet: &Sheet<'_>) -> io::Result<()> {
+    let mut csv = csv::Writer::from_writer(out);
+    csv.write_record(&sheet.names)?;
+    let mut number = String::new();
+    for row in 0..sheet.rows {
+        for column in 0..sheet.names.len() {
+            number.clear();
+            let written = match (sheet.cell)(row, column) {
+                Cell::Blank => Ok(()),
+                Cell::Text(text) => {
+                    csv.write_field(text)?;
+                    continue;
+                }
+                Cell::Whole(n) => write!(number, "{n}"),
+                // `Debug` rather than `Display`: 1e300 in five letters instead of three hundred.
+                Cell::Number(x) => write!(number, "{x:?}"),
+            };
+            written.map_err(io::Error::other)?;
+            csv.write_field(&number)?;
+        }
+        csv.write_record(None::<&[u8]>)?;
+    }
+    csv.flush()
+}

@@ -1,0 +1,223 @@
+//! Fitted Q iteration with a net, as in supplement F.1.
+
+use super::{ActionValue, Outcome};
+use crate::numeric::network::{
+    Adam, Examples, Loss, Network, Standardizer, StandardizerError, StepsOutcome, Trainer, Workspace, gradient_steps,
+};
+use crate::numeric::{Stream, tolerance};
+use crate::preprocess::{Experience, View};
+use serde::{Deserialize, Serialize};
+use std::marker::PhantomData;
+
+/// How neural fitted Q iteration runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NeuralSettings {
+    /// γ ∈ [0, 1).
+    pub discount: f64,
+    /// B.
+    pub iterations: usize,
+    /// Gradient steps on all tuples in each iteration.
+    pub steps: usize,
+    /// Adam's learning rate.
+    pub learning_rate: f64,
+    /// Widths of the hidden layers.
+    pub hidden: Vec<usize>,
+}
+
+impl Default for NeuralSettings {
+    /// Supplement F.1: one hidden layer of 32, 100 iterations of 500 steps at a learning rate of 0.1.
+    fn default() -> Self {
+        Self { discount: 0.9, iterations: 100, steps: 500, learning_rate: 0.1, hidden: vec![32] }
+    }
+}
+
+/// Why neural fitted Q iteration cannot run.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum NeuralQError {
+    /// γ ∉ [0, 1).
+    #[error("the discount is {0}, outside [0, 1)")]
+    DiscountOutsideUnitInterval(f64),
+    /// Nobody was seen twice, so there is no tuple to learn from.
+    #[error("there is no transition to learn from: no person has a state after a decision")]
+    NoTransitions,
+    /// States too large to be standardised.
+    #[error(transparent)]
+    Standardizer(#[from] StandardizerError),
+}
+
+/// A net with one output an action, on standardised inputs. A level code, if there is one, enters as indicators.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct QNet {
+    scale: Standardizer,
+    /// K when the last number of a row is a level code, 1 when there is none.
+    levels: usize,
+    network: Network,
+}
+
+impl QNet {
+    /// How many numbers a row has.
+    pub fn inputs(&self) -> usize {
+        self.scale.width() + usize::from(self.levels > 1)
+    }
+
+    /// |A|.
+    pub fn actions(&self) -> usize {
+        self.network.outputs()
+    }
+
+    /// Whether the parts fit together, for a net that comes from a file.
+    pub fn is_consistent(&self) -> bool {
+        let indicators = if self.levels > 1 { self.levels } else { 0 };
+        self.scale.width().checked_add(indicators) == Some(self.network.inputs())
+    }
+
+    fn encode(&self, rows: &[f64]) -> Vec<f64> {
+        let (width, p) = (self.inputs(), self.scale.width());
+        let mut encoded = vec![0.0; rows.len() / width * self.network.inputs()];
+        for (to, row) in encoded.chunks_exact_mut(self.network.inputs()).zip(rows.chunks_exact(width)) {
+            to[..p].copy_from_slice(&row[..p]);
+            self.scale.apply(&mut to[..p]);
+            if self.levels > 1 {
+                to[p + row[p] as usize] = 1.0;
+            }
+        }
+        encoded
+    }
+
+    /// Q of every action, |A| a row.
+    fn by_row(&self, encoded: &[f64], workspace: &mut Workspace) -> Vec<f64> {
+        let mut q = vec![0.0; encoded.len() / self.network.inputs() * self.actions()];
+        self.network.predict(encoded, &mut q, workspace);
+        q
+    }
+}
+
+/// The action value of a net, on views of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NeuralQ<V> {
+    net: QNet,
+    kind: PhantomData<V>,
+}
+
+impl<V> NeuralQ<V> {
+    /// The action value that this net computes.
+    pub fn new(net: QNet) -> Self {
+        Self { net, kind: PhantomData }
+    }
+
+    /// The net.
+    pub fn net(&self) -> &QNet {
+        &self.net
+    }
+}
+
+impl<V: View> ActionValue<V> for NeuralQ<V> {
+    fn inputs(&self) -> usize {
+        self.net.inputs()
+    }
+
+    fn actions(&self) -> usize {
+        self.net.actions()
+    }
+
+    fn values(&self, rows: &[f64], out: &mut [f64]) {
+        let q = self.net.by_row(&self.net.encode(rows), &mut Workspace::default());
+        let (n, actions) = (rows.len() / self.net.inputs(), self.net.actions());
+        for (i, row) in q.chunks_exact(actions).enumerate() {
+            for (a, value) in row.iter().enumerate() {
+                out[a * n + i] = *value;
+            }
+        }
+    }
+}
+
+/// Fitted Q iteration (`alg:cf:2`) with a net.
+///
+/// The first targets are the rewards (f̂₀ = 0). Each iteration continues from the weights of the one before, with a fresh optimiser.
+/// `levels` is K when the last number of a view is a level code, as for Full, and 1 otherwise.
+///
+/// # Errors
+/// [`NeuralQError`]. Divergence is an [`Outcome`].
+pub fn neural_fitted_q_iteration<V: View>(
+    experience: &Experience<V>,
+    levels: usize,
+    settings: &NeuralSettings,
+    stream: Stream,
+) -> Result<(NeuralQ<V>, Outcome), NeuralQError> {
+    let γ = settings.discount;
+    if !(0.0..1.0).contains(&γ) {
+        return Err(NeuralQError::DiscountOutsideUnitInterval(γ));
+    }
+    if experience.transitions() == 0 {
+        return Err(NeuralQError::NoTransitions);
+    }
+    let tuples = Tuples::of(experience);
+    let (width, actions) = (experience.width(), experience.actions_count());
+    let p = width - usize::from(levels > 1);
+    let coordinates: Vec<f64> = tuples.states.chunks_exact(width).flat_map(|row| &row[..p]).copied().collect();
+    let mut widths = vec![p + if levels > 1 { levels } else { 0 }];
+    widths.extend(&settings.hidden);
+    widths.push(actions);
+    let network = Network::new(&widths, &mut stream.named("net").rng());
+    let mut net = QNet { scale: Standardizer::fit(&coordinates, p)?, levels, network };
+    let (states, next) = (net.encode(&tuples.states), net.encode(&tuples.next));
+    let limit = {
+        let largest = tuples.rewards.iter().fold(0.0f64, |m, r| m.max(r.abs()));
+        tolerance::DIVERGENCE * (1.0 + largest) / (1.0 - γ)
+    };
+
+    let (mut trainer, mut workspace) = (Trainer::default(), Workspace::default());
+    let mut targets = tuples.rewards.clone();
+    let mut outcome = Outcome::IterationLimit { iterations: 0, change: 0.0 };
+    for b in 1..=settings.iterations {
+        if b > 1 {
+            let q = net.by_row(&next, &mut workspace);
+            for ((y, r), q) in targets.iter_mut().zip(&tuples.rewards).zip(q.chunks_exact(actions)) {
+                *y = r + γ * q.iter().fold(f64::NEG_INFINITY, |best, q| best.max(*q));
+            }
+        }
+        let before = net.by_row(&states, &mut workspace);
+        let examples = Examples { inputs: &states, targets: &targets, loss: Loss::SelectedOutput(&tuples.actions) };
+        let mut adam = Adam::new(settings.learning_rate, net.network.parameters());
+        let done = gradient_steps(&mut net.network, &mut adam, examples, settings.steps, &mut trainer);
+        let after = net.by_row(&states, &mut workspace);
+        let size = after.iter().fold(0.0f64, |m, q| m.max(q.abs()));
+        if matches!(done, StepsOutcome::Diverged { .. }) || !size.is_finite() || size > limit {
+            outcome = Outcome::Diverged { iteration: b };
+            break;
+        }
+        let change = before.iter().zip(&after).fold(0.0f64, |m, (b, a)| m.max((a - b).abs()));
+        outcome = Outcome::IterationLimit { iterations: b, change: if size > 0.0 { change / size } else { 0.0 } };
+    }
+    Ok((NeuralQ::new(net), outcome))
+}
+
+/// Tuples (s, a, r, s′), row-major.
+struct Tuples {
+    states: Vec<f64>,
+    actions: Vec<u32>,
+    rewards: Vec<f64>,
+    next: Vec<f64>,
+}
+
+impl Tuples {
+    fn of<V: View>(experience: &Experience<V>) -> Self {
+        let (n, width) = (experience.transitions(), experience.width());
+        let mut tuples = Self {
+            states: Vec::with_capacity(n * width),
+            actions: Vec::with_capacity(n),
+            rewards: Vec::with_capacity(n),
+            next: Vec::with_capacity(n * width),
+        };
+        for i in 0..experience.people() {
+            let (views, decisions) = (experience.views_of(i), experience.decisions_of(i));
+            let moves = views.len() - 1;
+            let rows = |from: usize| &experience.views()[from * width..(from + moves) * width];
+            tuples.states.extend_from_slice(rows(views.start));
+            tuples.next.extend_from_slice(rows(views.start + 1));
+            tuples.actions.extend_from_slice(&experience.actions()[decisions.start..decisions.start + moves]);
+            tuples.rewards.extend_from_slice(&experience.rewards()[decisions.start..decisions.start + moves]);
+        }
+        tuples
+    }
+}

@@ -1,0 +1,85 @@
+//! Parquet follows the rules of CSV: the same panels, the same errors, rows instead of lines.
+#![cfg(feature = "parquet")]
+
+use counterfair::data::{
+    Columns, DataError, Labels, PanelBuilder, Person, ReadOptions, RowConvention, read, read_csv, read_csv_from, write,
+    write_preprocessed,
+};
+use std::path::{Path, PathBuf};
+
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("counterfair-parquet-{}-{name}.parquet", std::process::id())))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn a_panel_survives_parquet_in_both_conventions() {
+    for (levels, actions, ids) in [
+        (["low", "mid", "top"], ["go", "stay"], ["007", "a,\"b\"\nc"]),
+        (["0", "1", "2"], ["-1", "3"], ["1", "2"]),
+        (["0.5", "1.0", "2.0"], ["0.0", "1e-7"], ["1.0", "2.0"]),
+    ] {
+        let (levels, actions) = (Labels::new(levels), Labels::new(actions));
+        let mut builder = PanelBuilder::new(levels.clone(), actions.clone(), 2).unwrap();
+        let states = [0.1, -0.0, 1e300, 5e-324, 1.0, 2.5];
+        builder.push(Person { id: ids[0], level: 2, states: &states, actions: &[1, 0], rewards: &[0.3, 7.0] }).unwrap();
+        builder.push(Person { id: ids[1], level: 0, states: &states[..2], actions: &[], rewards: &[] }).unwrap();
+        let panel = builder.finish();
+        for rows in [RowConvention::Incoming, RowConvention::Outgoing] {
+            let file = Scratch::new("panel");
+            write(&file.0, &panel, &Columns::default(), rows).unwrap();
+            let (levels, actions) = (Some(levels.clone()), Some(actions.clone()));
+            let options = ReadOptions { rows, levels, actions, ..ReadOptions::default() };
+            let back = read(&file.0, &options).unwrap();
+            assert_eq!(back.panel, panel);
+            assert_eq!(back.panel.states()[1].to_bits(), (-0.0f64).to_bits());
+            assert_eq!(back.times, [1.0, 2.0, 3.0, 1.0]);
+        }
+    }
+}
+
+#[test]
+fn a_csv_preprocessed_into_parquet_keeps_its_rows() {
+    let input = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/peer/data_linear_N200.csv");
+    let input = read_csv(&input, &ReadOptions::default()).unwrap();
+    let states: Vec<f64> = (0..2 * input.panel.state_rows()).map(|k| k as f64 / 7.0).collect();
+    let file = Scratch::new("preprocessed");
+    write_preprocessed(&file.0, &input, &states, input.panel.rewards()).unwrap();
+    let back = read(&file.0, &ReadOptions::default()).unwrap().panel;
+    assert_eq!((back.states(), back.rewards(), back.ids()), (&states[..], input.panel.rewards(), input.panel.ids()));
+    assert_eq!(back.levels(), input.panel.levels());
+}
+
+#[test]
+fn an_error_names_the_row() {
+    let csv = "ID,timestamp,z1,action,reward,state1\na,1,x,go,1,1\na,3,x,go,1,1\n";
+    let options = ReadOptions { rows: RowConvention::Outgoing, ..ReadOptions::default() };
+    assert!(read_csv_from(csv.as_bytes(), "f", &options).is_err());
+    let whole = csv.replace("a,3", "b,3").replace(",1\n", ",1.0\n");
+    let input = read_csv_from(whole.as_bytes(), "f", &options).unwrap();
+    let file = Scratch::new("row");
+    write_preprocessed(&file.0, &input, &[1.0, 2.0], &[1.0, 1.0]).unwrap();
+    let known = ReadOptions { actions: Some(Labels::new(["stay"])), ..options };
+    let message = read(&file.0, &known).unwrap_err().to_string();
+    assert!(message.ends_with(", row 1, column action: \"go\" is not a known action; known are stay"), "{message}");
+}
+
+#[test]
+fn what_is_not_parquet_is_refused_by_name() {
+    let file = Scratch::new("not");
+    std::fs::write(&file.0, "ID,timestamp\n").unwrap();
+    let error = read(&file.0, &ReadOptions::default()).unwrap_err();
+    assert!(matches!(error, DataError::Parquet { .. }), "{error:?}");
+    assert!(error.to_string().contains("not.parquet: "), "{error}");
+    let absent = read(Path::new("no-such-directory/panel.parquet"), &ReadOptions::default()).unwrap_err();
+    assert_eq!(absent.to_string(), "no-such-directory/panel.parquet: no such file");
+}
