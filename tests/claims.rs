@@ -58,10 +58,8 @@ fn a_check_that_is_the_claims_control_is_noticed() {
 #[test]
 fn an_inconclusive_check_is_never_as_expected() {
     for claim in cheap() {
-        let mute = counterfair::verify::Claim {
-            check: |_| Verdict::Inconclusive { reason: "no data".into() },
-            ..claim
-        };
+        let mute =
+            counterfair::verify::Claim { check: |_| Verdict::Inconclusive { reason: "no data".into() }, ..claim };
         assert!(!mute.examine(Budget::Quick).as_expected);
     }
 }

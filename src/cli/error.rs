@@ -1,10 +1,10 @@
 //! Everything that can be wrong with what the user gave us.
 
 use counterfair::data::{DataError, WriteError};
-use counterfair::learn::{FittedQError, NeuralQError};
 use counterfair::learn::features::PolynomialError;
 use counterfair::learn::optimum::OptimumError;
 use counterfair::learn::stored::PolicyFileError;
+use counterfair::learn::{FittedQError, NeuralQError};
 use counterfair::model::fitted::FitError;
 use counterfair::preprocess::{CrossFitError, StateOverflow};
 

@@ -126,12 +126,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         });
         println!("{summary:#}");
     } else {
-        println!(
-            "{}: {} transitions; {}",
-            arguments.save.display(),
-            fit.transitions,
-            describe(fit.outcome)
-        );
+        println!("{}: {} transitions; {}", arguments.save.display(), fit.transitions, describe(fit.outcome));
         for line in notes {
             eprintln!("warning: {line}");
         }
@@ -155,8 +150,11 @@ fn learn<V: View>(
     levels: usize,
 ) -> Result<Learned, CliError> {
     if arguments.learner == Learner::Neural {
-        let settings =
-            NeuralSettings { discount: arguments.discount, iterations: arguments.iterations, ..NeuralSettings::default() };
+        let settings = NeuralSettings {
+            discount: arguments.discount,
+            iterations: arguments.iterations,
+            ..NeuralSettings::default()
+        };
         let stream = Stream::new(arguments.model.seed).named("neural q");
         let (q, outcome) = stage("fitted Q iteration with a net", || {
             neural_fitted_q_iteration(experience, levels, &settings, stream)

@@ -2,9 +2,9 @@
 
 use super::search::{EQUAL, Equalities, Search, between, signed};
 use super::{Budget, Claim, Expected, Verdict};
+use crate::data::{Labels, PanelBuilder, Person};
 use crate::learn::features::FeatureMap;
 use crate::learn::{Clipping, FittedQ, Settings, features, fitted_q_iteration};
-use crate::data::{Labels, PanelBuilder, Person};
 use crate::model::beds::{Circle, Hat};
 use crate::numeric::quadrature::gauss_legendre;
 use crate::numeric::{Stream, small};
@@ -71,8 +71,11 @@ fn hat_fixed_point(budget: Budget, perturb: f64) -> Verdict {
         let q: Vec<f64> = bed.optimum().iter().map(|w| w + perturb * signed(&mut rng)).collect();
         let value = bed.evaluate(&bed.greedy(&q));
         for (k, (image, own)) in bed.bellman(&q).iter().zip(&q).enumerate() {
-            equal.case(*image, *own, SOLVED, || format!("bed {i}: m = {cells}, γ = {γ:.3}, weight {k} of T q and of q"));
-            equal.case(value[k], *own, SOLVED, || format!("bed {i}: m = {cells}, γ = {γ:.3}, weight {k} of Q^π and of q"));
+            equal
+                .case(*image, *own, SOLVED, || format!("bed {i}: m = {cells}, γ = {γ:.3}, weight {k} of T q and of q"));
+            equal.case(value[k], *own, SOLVED, || {
+                format!("bed {i}: m = {cells}, γ = {γ:.3}, weight {k} of Q^π and of q")
+            });
         }
     }
     equal.verdict()
@@ -118,7 +121,9 @@ fn circle_equation(perturb: f64) -> Verdict {
             });
         }
     }
-    equal.case(bed.start_value(&w), bed.value_of_greedy(&w), SOLVED, || "J* against the value of its greedy rule".into());
+    equal.case(bed.start_value(&w), bed.value_of_greedy(&w), SOLVED, || {
+        "J* against the value of its greedy rule".into()
+    });
     equal.verdict()
 }
 
@@ -148,7 +153,12 @@ fn initialisation_slope(disturbance: f64) -> Verdict {
     let slope = (errors[45].ln() - errors[25].ln()) / 20.0;
     let mut equal = Equalities::new();
     equal.case(slope, bed.discount().ln(), 1e-10, || {
-        format!("hat bed m = 4, γ = 0.8: errors {:.6e} at b = 25 and {:.6e} at b = 45, log 0.8 = {:.12}", errors[25], errors[45], 0.8f64.ln())
+        format!(
+            "hat bed m = 4, γ = 0.8: errors {:.6e} at b = 25 and {:.6e} at b = 45, log 0.8 = {:.12}",
+            errors[25],
+            errors[45],
+            0.8f64.ln()
+        )
     });
     equal.verdict()
 }
@@ -235,12 +245,17 @@ fn theorem(budget: Budget, certificate: bool, scale: f64) -> Verdict {
                     let first = (ε_r + γ * slope * ε_s + l2 * weight * ε_s) / c.sqrt();
                     (reach * limit * bracket, r2 * (first + l2 * ε_s * limit / c))
                 } else {
-                    let pert = 2.0 * r2 * ε_r / λ0.sqrt() + (4.0 * γ + 2.0 * 2f64.sqrt() + 4.0) * r2 * l2 * limit * ε_s / λ0;
+                    let pert =
+                        2.0 * r2 * ε_r / λ0.sqrt() + (4.0 * γ + 2.0 * 2f64.sqrt() + 4.0) * r2 * l2 * limit * ε_s / λ0;
                     (r2 * limit * (2.0 / (n as f64 * λ0)).sqrt() * bracket, pert)
                 };
                 let ξ = (e_stat + e_pert) / (1.0 - γ) + γ.powi(60) * limit;
                 let error = small::sup(&q.iter().zip(&fit.weights).map(|(q, w)| q - w).collect::<Vec<_>>());
-                let text = || format!("hat bed, n = {n}, seed {seed}, ε_s = {ε_s:.5}, ε_r = {ε_r:.3}, λ₀ = {λ0:.4}, rewards times {scale}: e_stat = {e_stat:.3}, e_pert = {e_pert:.3}");
+                let text = || {
+                    format!(
+                        "hat bed, n = {n}, seed {seed}, ε_s = {ε_s:.5}, ε_r = {ε_r:.3}, λ₀ = {λ0:.4}, rewards times {scale}: e_stat = {e_stat:.3}, e_pert = {e_pert:.3}"
+                    )
+                };
                 search.case(error, ξ, text);
                 search.case(bed.regret(&bed.greedy(&fit.weights)).max(0.0), 2.0 * ξ / (1.0 - γ), text);
             }

@@ -171,8 +171,7 @@ fn state_errors(budget: Budget, wave: f64) -> Verdict {
         let (z, k) = (person.level as usize, 1 - person.level as usize);
         let world = predict(&truth, &abduct(&truth, person), person.actions, k);
         let error = |level: usize, a: usize| wrong.increments[level][a] - truth.increments[level][a];
-        let mut expected =
-            (wrong.initial[k][0] - truth.initial[k][0]) - (wrong.initial[z][0] - truth.initial[z][0]);
+        let mut expected = (wrong.initial[k][0] - truth.initial[k][0]) - (wrong.initial[z][0] - truth.initial[z][0]);
         for (t, row) in experience.views_of(i).enumerate() {
             if t > 0 {
                 let a = person.actions[t - 1] as usize;
@@ -180,7 +179,9 @@ fn state_errors(budget: Budget, wave: f64) -> Verdict {
             }
             let made = experience.views()[row * 2 + k] - world.states[t];
             // States grow to about ten over six steps, and their sums carry a dozen roundings.
-            equal.case(made, expected, 10.0 * EQUAL, || format!("person {i}, level {z}, t = {}: error {made:.6}, formula {expected:.6}", t + 1));
+            equal.case(made, expected, 10.0 * EQUAL, || {
+                format!("person {i}, level {z}, t = {}: error {made:.6}, formula {expected:.6}", t + 1)
+            });
         }
     }
     equal.verdict()

@@ -110,7 +110,9 @@ impl Verdict {
             Self::Exact { error } if *error == 0.0 => "no error".into(),
             Self::Exact { error } => format!("error {error:.0e}"),
             Self::NotRefuted { trials, worst_ratio } => format!("{trials} cases, worst ratio {worst_ratio:.3}"),
-            Self::Refuted { witness } => format!("{} [{:.3e} against {:.3e}]", witness.text, witness.left, witness.right),
+            Self::Refuted { witness } => {
+                format!("{} [{:.3e} against {:.3e}]", witness.text, witness.left, witness.right)
+            }
             Self::Inconclusive { reason } => reason.clone(),
         }
     }

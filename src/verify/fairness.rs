@@ -28,7 +28,11 @@ pub(super) const CLAIMS: &[Claim] = &[
         "fairness asks for equal actions at h and at every h^{z′}; a rule on the augmented state has them, one on (s, z) has not (Full)",
         &["asm:unique"],
         Expected::Exact,
-        |budget| invariant(budget, |world, h| world.augment(h).map(|a| format!("{:?}", a.0.iter().map(|s| s.last()).collect::<Vec<_>>()))),
+        |budget| {
+            invariant(budget, |world, h| {
+                world.augment(h).map(|a| format!("{:?}", a.0.iter().map(|s| s.last()).collect::<Vec<_>>()))
+            })
+        },
         |budget| invariant(budget, |_, h| h.states.last().map(|s| format!("{s} {}", h.level))),
     ),
     Claim::corrected(
@@ -56,9 +60,7 @@ fn world(i: u64) -> Finite {
 
 fn histories(world: &Finite, decisions: usize) -> Vec<(usize, super::finite::Path, History)> {
     let paths = world.paths(decisions);
-    (0..world.levels)
-        .flat_map(|z| paths.iter().map(move |path| (z, path.clone(), world.observe(z, path))))
-        .collect()
+    (0..world.levels).flat_map(|z| paths.iter().map(move |path| (z, path.clone(), world.observe(z, path)))).collect()
 }
 
 /// Abduction returns the noise that made the history, for every level, noise and action sequence.
@@ -105,7 +107,8 @@ fn invariant(budget: Budget, reads: fn(&Finite, &History) -> Option<String>) -> 
 fn equivalence(unlabelled: bool) -> Verdict {
     let mut equal = Equalities::new();
     for i in 0..3 {
-        let world = if i == 0 { Finite::mirror() } else { Finite::random(2, 3, 2, 2, Stream::new(2).named("rules").index(i)) };
+        let world =
+            if i == 0 { Finite::mirror() } else { Finite::random(2, 3, 2, 2, Stream::new(2).named("rules").index(i)) };
         let listed = histories(&world, 1);
         assert_eq!(listed.len(), 16, "two levels, two noises twice, two actions");
         let place: BTreeMap<&History, usize> = listed.iter().enumerate().map(|(k, (_, _, h))| (h, k)).collect();
@@ -147,7 +150,11 @@ fn count(budget: Budget, change: fn(Finite) -> Finite) -> Verdict {
             // An orbit has one history a level: there are |histories| / K of them, and 2^orbits fair rules.
             let orbits = listed.len() / world.levels;
             equal.case(orbits as f64, augmented.len() as f64, 0.0, || {
-                format!("world {i}, t = {}: {orbits} orbits under z ← z′ and {} augmented histories", decisions + 1, augmented.len())
+                format!(
+                    "world {i}, t = {}: {orbits} orbits under z ← z′ and {} augmented histories",
+                    decisions + 1,
+                    augmented.len()
+                )
             });
         }
     }

@@ -27,7 +27,9 @@ fn fuzz(budget: Budget, two: f64) -> Verdict {
     for (γ, ξ, α) in [(0.9, 0.1, 1.0), (0.5, 0.02, 2.0), (0.7, 0.3, 0.5)] {
         let gap: f64 = 1.999 * ξ;
         search.case(gap / (1.0 - γ), gap.powf(-α) * (two * ξ).powf(1.0 + α) / (1.0 - γ), || {
-            format!("one state, r = ({gap:.4}, 0), f̂ = Q* ∓ {ξ}, γ = {γ}, α = {α}, C_m = gap^−α: the worse action for ever")
+            format!(
+                "one state, r = ({gap:.4}, 0), f̂ = Q* ∓ {ξ}, γ = {γ}, α = {α}, C_m = gap^−α: the worse action for ever"
+            )
         });
     }
     for i in 0..budget.pick(400, 20_000) {
@@ -72,7 +74,9 @@ fn fuzz(budget: Budget, two: f64) -> Verdict {
         for α in [0.5, 1.0, 2.0] {
             let constant = gaps.iter().map(|&g| mass(g) / g.powf(α)).fold(0.0, f64::max);
             let right = constant * (two * ξ).powf(1.0 + α) / (1.0 - mdp.discount);
-            search.case(regret, right, || format!("random process {i}, γ = {:.4}, ξ = {ξ:.4}, α = {α}, C_m = {constant:.4}", mdp.discount));
+            search.case(regret, right, || {
+                format!("random process {i}, γ = {:.4}, ξ = {ξ:.4}, α = {α}, C_m = {constant:.4}", mdp.discount)
+            });
         }
     }
     search.verdict()

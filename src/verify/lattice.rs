@@ -77,12 +77,21 @@ fn optimum(budget: Budget, worst: bool) -> Verdict {
     let mut equal = Equalities::new();
     // Rewards are in [0, 1].
     let tail = DISCOUNT.powi(decisions) / (1.0 - DISCOUNT);
-    equal.case(value, best, tail, || format!("{n} pairs, γ = {DISCOUNT}, {decisions} decisions: value {value:.6}, optimum {best:.6}"));
+    equal.case(value, best, tail, || {
+        format!("{n} pairs, γ = {DISCOUNT}, {decisions} decisions: value {value:.6}, optimum {best:.6}")
+    });
     equal.verdict()
 }
 
 /// Discounted reward of one person at level z with the given noise.
-fn episode(bed: &Lattice, pairs: &[[usize; 2]], rule: &[usize], z: usize, decisions: i32, noise: &dyn Fn(usize) -> f64) -> f64 {
+fn episode(
+    bed: &Lattice,
+    pairs: &[[usize; 2]],
+    rule: &[usize],
+    z: usize,
+    decisions: i32,
+    noise: &dyn Fn(usize) -> f64,
+) -> f64 {
     use crate::model::Mechanism;
     let mut worlds = [0, 1].map(|k| bed.initial_mean(k)[0] + noise(0));
     let mut total = 0.0;
@@ -127,7 +136,9 @@ fn recovery(budget: Budget, bias: f64) -> Verdict {
     let mut equal = Equalities::new();
     for seed in 0..budget.pick(3, 30) {
         let (error, rounded) = errors(3200, bias, Stream::new(92).index(seed));
-        equal.case(rounded, 0.0, EQUAL, || format!("seed {seed}, means of level 1 off by {bias}: largest error {error:.3} before rounding"));
+        equal.case(rounded, 0.0, EQUAL, || {
+            format!("seed {seed}, means of level 1 off by {bias}: largest error {error:.3} before rounding")
+        });
     }
     equal.verdict()
 }

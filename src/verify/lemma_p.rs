@@ -91,7 +91,10 @@ fn fuzz(budget: Budget, bound: fn(&Pair) -> f64) -> Verdict {
     let mut case = |φ: &[f64], φ_hat: &[f64], y: &[f64], y_hat: &[f64], d: usize| {
         Pair::new(φ, φ_hat, y, y_hat, d).map_or(0.0, |pair| {
             search.case(pair.apart, bound(&pair), || {
-                format!("d = {d}: φ = {φ:.3?}, φ̂ = {φ_hat:.3?} by rows, y = {y:.3?}, ŷ = {y_hat:.3?}; c = {:.4}", pair.c)
+                format!(
+                    "d = {d}: φ = {φ:.3?}, φ̂ = {φ_hat:.3?} by rows, y = {y:.3?}, ŷ = {y_hat:.3?}; c = {:.4}",
+                    pair.c
+                )
             })
         })
     };
@@ -110,7 +113,8 @@ fn fuzz(budget: Budget, bound: fn(&Pair) -> f64) -> Verdict {
                 let (φ, rest) = x.split_at(n * d);
                 let (moves, rest) = rest.split_at(n * d);
                 let (y, errors) = rest.split_at(n);
-                let near = |at: &[f64], by: &[f64]| -> Vec<f64> { at.iter().zip(by).map(|(a, b)| a + size * b).collect() };
+                let near =
+                    |at: &[f64], by: &[f64]| -> Vec<f64> { at.iter().zip(by).map(|(a, b)| a + size * b).collect() };
                 case(φ, &near(φ, moves), y, &near(y, errors), d)
             });
         }

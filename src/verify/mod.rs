@@ -26,6 +26,7 @@ mod fast_rate;
 mod finite;
 mod lattice;
 mod lemma_p;
+mod paper_worlds;
 mod preprocessing;
 mod regret;
 mod scaling;
@@ -54,6 +55,7 @@ pub fn claims() -> Vec<Claim> {
         scaling::CLAIMS,
         circle::CLAIMS,
         lattice::CLAIMS,
+        paper_worlds::CLAIMS,
     ]
     .concat()
 }

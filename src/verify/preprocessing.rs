@@ -96,7 +96,8 @@ fn exact(budget: Budget, bias: f64) -> Verdict {
     let world = ThreeLevels::new(1.0);
     let panel = simulate(&world, &Exogenous::draw(&world, budget.pick(100, 3000), 5, Stream::new(21)));
     let weights = world.level_probabilities().to_vec();
-    let experience = batch(&Sequential::new(Biased::new(world.clone(), bias), weights.clone()), &panel).expect("finite states");
+    let experience =
+        batch(&Sequential::new(Biased::new(world.clone(), bias), weights.clone()), &panel).expect("finite states");
     let mut equal = Equalities::new();
     for i in 0..panel.people() {
         let person = panel.person(i);
@@ -107,14 +108,21 @@ fn exact(budget: Budget, bias: f64) -> Verdict {
                 for j in 0..2 {
                     let made = experience.views()[row * 6 + k * 2 + j];
                     equal.case(made, truth.states[t * 2 + j], FIVE_STEPS, || {
-                        format!("ThreeLevels, person {}, t = {}, level {k}, coordinate {}: means off by {bias}·z", i + 1, t + 1, j + 1)
+                        format!(
+                            "ThreeLevels, person {}, t = {}, level {k}, coordinate {}: means off by {bias}·z",
+                            i + 1,
+                            t + 1,
+                            j + 1
+                        )
                     });
                 }
             }
         }
         for (t, row) in experience.decisions_of(i).enumerate() {
             let mean: f64 = worlds.iter().zip(&weights).map(|(w, p)| p * w.rewards[t]).sum();
-            equal.case(experience.rewards()[row], mean, FIVE_STEPS, || format!("reward of person {}, t = {}", i + 1, t + 1));
+            equal.case(experience.rewards()[row], mean, FIVE_STEPS, || {
+                format!("reward of person {}, t = {}", i + 1, t + 1)
+            });
         }
     }
     equal.verdict()
@@ -137,7 +145,12 @@ fn factual(budget: Budget, told: u32) -> Verdict {
             }
             for j in 0..2 {
                 equal.case(memory.view[2 * z + j], person.states[2 * t + j], 0.0, || {
-                    format!("person {}, level {z} told as {}, t = {}, means off by 3.7·z", i + 1, (person.level + told) % 3, t + 1)
+                    format!(
+                        "person {}, level {z} told as {}, t = {}, means off by 3.7·z",
+                        i + 1,
+                        (person.level + told) % 3,
+                        t + 1
+                    )
                 });
             }
         }
@@ -196,12 +209,19 @@ fn recursion(budget: Budget, two: f64) -> Verdict {
     let mut case = |x: &[f64], slope: f64, horizon: usize| {
         let (η, η1) = (0.1, 0.05);
         let unit = |k: usize| x[k].clamp(-1.0, 1.0);
-        let share = |k: usize| (unit(k) * η, (1.0 - unit(k).abs()) * η * unit(k + 1), 3.0 * unit(k + 2), 3.0 * unit(k + 3));
+        let share =
+            |k: usize| (unit(k) * η, (1.0 - unit(k).abs()) * η * unit(k + 1), 3.0 * unit(k + 2), 3.0 * unit(k + 3));
         let errors = [0, 4].map(|k| {
             let (constant, amplitude, frequency, phase) = share(k);
             [constant, amplitude, frequency, phase]
         });
-        let truth = Line { slope, intercepts: [0.3, -0.4], initial: [[0.2], [-0.1]], errors: [[0.0; 4]; 2], reward: [1.0, 1.0, 1.0] };
+        let truth = Line {
+            slope,
+            intercepts: [0.3, -0.4],
+            initial: [[0.2], [-0.1]],
+            errors: [[0.0; 4]; 2],
+            reward: [1.0, 1.0, 1.0],
+        };
         let initial = [[0.2 + η1 * unit(8)], [-0.1 + η1 * unit(9)]];
         let method = Sequential::new(Line { errors, initial, ..truth.clone() }, vec![0.5, 0.5]);
         let exact = Sequential::new(truth, vec![0.5, 0.5]);
@@ -226,7 +246,8 @@ fn recursion(budget: Budget, two: f64) -> Verdict {
     };
     for (k, slope) in [0.5, 1.0, 1.4].into_iter().enumerate() {
         // The extremal errors: constant, of opposite sign at the two levels.
-        let extremal: Vec<f64> = [-1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -1.0, 1.0].into_iter().chain([0.3; 8]).collect();
+        let extremal: Vec<f64> =
+            [-1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -1.0, 1.0].into_iter().chain([0.3; 8]).collect();
         case(&extremal, slope, 6);
         for start in 0..budget.pick(3, 30) {
             let stream = Stream::new(24).index(k as u64).index(start);
@@ -268,7 +289,11 @@ fn reward_error(budget: Budget, factor: f64) -> Verdict {
         let largest = r.abs().max((r - at(0, second[0]) + at(1, state)).abs());
         let bound = 2.0 * η + truth.reward[2].abs() * (made_state - state).abs() + largest * 2.0 * (p_hat - p).abs();
         search.case((made_reward - reward).abs(), factor * bound, || {
-            format!("case {i}: η_r = {η:.3}, ℓ_r = {:.3}, ε_s = {:.4}, R = {largest:.3}, p = {p:.3}, p̂ = {p_hat:.3}", truth.reward[2].abs(), (made_state - state).abs())
+            format!(
+                "case {i}: η_r = {η:.3}, ℓ_r = {:.3}, ε_s = {:.4}, R = {largest:.3}, p = {p:.3}, p̂ = {p_hat:.3}",
+                truth.reward[2].abs(),
+                (made_state - state).abs()
+            )
         });
     }
     search.verdict()
@@ -283,7 +308,8 @@ fn residuals(correction: [f64; 2]) -> Verdict {
         let residual = [0, 1].map(|z| mean[z] + u - estimate[z]);
         let apart: f64 = residual[0] - residual[1];
         let disagreement = if apart.abs() < EQUAL { 0.0 } else { apart.abs() };
-        search.case(disagreement, 0.0, || format!("m = {mean:?}, m̂ = {estimate:.2?}, U = {u}: residuals {residual:.3?}"));
+        search
+            .case(disagreement, 0.0, || format!("m = {mean:?}, m̂ = {estimate:.2?}, U = {u}: residuals {residual:.3?}"));
     }
     search.verdict()
 }

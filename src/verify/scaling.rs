@@ -72,7 +72,10 @@ pub(super) fn judge(sizes: &[f64], samples: &[Vec<f64>], target: f64, stream: St
         Err(error) => Verdict::Inconclusive { reason: error.to_string() },
         Ok(SlopeFit { slope, interval: (low, high), .. }) if target < low || high < target => Verdict::Refuted {
             witness: Witness {
-                text: format!("slope {slope:.2} in [{low:.2}, {high:.2}] over sizes {sizes:?}, means {}", means.join(" ")),
+                text: format!(
+                    "slope {slope:.2} in [{low:.2}, {high:.2}] over sizes {sizes:?}, means {}",
+                    means.join(" ")
+                ),
                 left: slope,
                 right: target,
             },
@@ -102,7 +105,10 @@ fn in_sample_size(budget: Budget, by: Disturbance, statistic: fn(&Hat, &[f64]) -
                 .into_par_iter()
                 .map(|seed| {
                     let stream = Stream::new(71).index(n as u64).index(seed);
-                    statistic(&bed, &learn(&bed, n as usize, 50, by, Clipping::Rewards(bed.reward_bound()), stream).weights)
+                    statistic(
+                        &bed,
+                        &learn(&bed, n as usize, 50, by, Clipping::Rewards(bed.reward_bound()), stream).weights,
+                    )
                 })
                 .collect()
         })
@@ -132,7 +138,8 @@ fn in_error(budget: Budget, power: f64) -> Verdict {
                     let stream = Stream::new(73).index(k as u64).index(seed);
                     let size = ε.powf(power);
                     let fit = |by: Disturbance| learn(&bed, 1000, 50, by, Clipping::Off, stream).weights;
-                    let (made, clean) = (fit(Disturbance { states: size, rewards: size, scale: 1.0 }), fit(Disturbance::NONE));
+                    let (made, clean) =
+                        (fit(Disturbance { states: size, rewards: size, scale: 1.0 }), fit(Disturbance::NONE));
                     sup(&made.iter().zip(&clean).map(|(a, b)| a - b).collect::<Vec<_>>())
                 })
                 .collect()
@@ -152,7 +159,13 @@ fn shrinking_gap(power: f64) -> Verdict {
         let (n, more) = (100.0 * 2f64.powi(k), 100.0 * 2f64.powi(k + 1));
         let slope = (regret(more).ln() - regret(n).ln()) / 2f64.ln();
         // erfc is good to a dozen digits, and the logarithm of 2 divides.
-        equal.case(slope, -0.5, 1e-10, || format!("two arms, unit normal rewards, gap n^−{power}, n = {n} and {more}: regret {:.4e} and {:.4e}", regret(n), regret(more)));
+        equal.case(slope, -0.5, 1e-10, || {
+            format!(
+                "two arms, unit normal rewards, gap n^−{power}, n = {n} and {more}: regret {:.4e} and {:.4e}",
+                regret(n),
+                regret(more)
+            )
+        });
     }
     equal.verdict()
 }
@@ -169,7 +182,9 @@ fn swapped_by_error(power: f64) -> Verdict {
     for k in 0..6 {
         let (ε, more) = (1e-3 * 2f64.powi(k), 1e-3 * 2f64.powi(k + 1));
         let slope = (regret(more).ln() - regret(ε).ln()) / 2f64.ln();
-        equal.case(slope, 1.0, 1e-10, || format!("errors ε^{power}, ε = {ε} and {more}: regret {:.4e} and {:.4e}", regret(ε), regret(more)));
+        equal.case(slope, 1.0, 1e-10, || {
+            format!("errors ε^{power}, ε = {ε} and {more}: regret {:.4e} and {:.4e}", regret(ε), regret(more))
+        });
     }
     equal.verdict()
 }

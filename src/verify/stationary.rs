@@ -79,7 +79,8 @@ fn coupling(budget: Budget, sign: [f64; 4]) -> Verdict {
                 let (now, renewed) = (usize::from(sign[phase] > 0.0), usize::from(sign[next] > 0.0));
                 for (agree, v) in row.iter_mut().enumerate() {
                     let q = chance(2 * agree + now);
-                    *v = q * (-0.5 + γ * before[next][renewed]) + (1.0 - q) * (pay(agree == 1) + γ * before[next][agree]);
+                    *v = q * (-0.5 + γ * before[next][renewed])
+                        + (1.0 - q) * (pay(agree == 1) + γ * before[next][agree]);
                 }
             }
         }
@@ -134,7 +135,9 @@ fn sign_memory(whole_past: bool) -> Verdict {
         let past = s1 + 2 * s2 + 4 * a2 + 8 * r1 + if whole_past { 16 * r2 } else { 0 };
         *joint.entry((given, past, s4 * 2 + u3)).or_default() += 1.0 / 128.0;
     }
-    let marginal = |keep: &dyn Fn(&(u32, u32, u32)) -> bool| -> f64 { joint.iter().filter(|(k, _)| keep(k)).map(|(_, p)| p).sum() };
+    let marginal = |keep: &dyn Fn(&(u32, u32, u32)) -> bool| -> f64 {
+        joint.iter().filter(|(k, _)| keep(k)).map(|(_, p)| p).sum()
+    };
     let dependence = joint
         .iter()
         .map(|(&(g, past, f), p)| {
@@ -164,7 +167,8 @@ fn two_values(budget: Budget, right_weights: bool) -> Verdict {
     let (horizon, γ) = (5, 0.8);
     for i in 0..budget.pick(10, 100) {
         let world = Finite::random(2 + (i % 2) as usize, 3, 2, 2, Stream::new(12).named("values").index(i));
-        let weights = if right_weights { world.level_law.clone() } else { vec![1.0 / world.levels as f64; world.levels] };
+        let weights =
+            if right_weights { world.level_law.clone() } else { vec![1.0 / world.levels as f64; world.levels] };
         let (process, law, tuples) = world.augmented(γ, &weights);
         let rule = process.greedy(&process.optimum());
         let mut value = vec![0.0; process.states];

@@ -107,7 +107,11 @@ fn suprema(budget: Budget, logged: bool) -> Verdict {
     for i in 0..budget.pick(2, 20) {
         let (fair, strict) = optima(&world(i), logged);
         let when = if logged { "after a first action drawn by a coin" } else { "from the start" };
-        equal.case(strict, fair, EQUAL, || format!("world {i}, T = 3, γ = 0.8, {when}: best strictly fair value {strict:.6}, best fair value {fair:.6}"));
+        equal.case(strict, fair, EQUAL, || {
+            format!(
+                "world {i}, T = 3, γ = 0.8, {when}: best strictly fair value {strict:.6}, best fair value {fair:.6}"
+            )
+        });
     }
     equal.verdict()
 }
@@ -131,14 +135,17 @@ fn replay(budget: Budget, replayed: bool) -> Verdict {
         let rule = |history: &History| {
             let path = world.abduct(history).expect("asm:unique holds here");
             if replayed {
-                let noise: Vec<usize> = std::iter::once(path.first).chain(path.steps.iter().map(|step| step.1)).collect();
+                let noise: Vec<usize> =
+                    std::iter::once(path.first).chain(path.steps.iter().map(|step| step.1)).collect();
                 canonical(&world, &noise, horizon)
             } else {
                 world.best_action(&path, horizon - path.steps.len(), DISCOUNT)
             }
         };
         let (value, best) = (world.value_of(horizon, DISCOUNT, &rule), world.best_fair(horizon, DISCOUNT));
-        equal.case(value, best, EQUAL, || format!("world {i}: value {value:.12} against the best fair value {best:.12}"));
+        equal.case(value, best, EQUAL, || {
+            format!("world {i}: value {value:.12} against the best fair value {best:.12}")
+        });
         for decisions in 0..3 {
             let mut chosen = std::collections::BTreeMap::new();
             for path in world.paths(decisions) {
@@ -193,6 +200,8 @@ fn library(budget: Budget, scale: f64) -> Verdict {
         .map(|agent| crate::evaluate::evaluate(&world, agent, &exogenous, DISCOUNT).value.mean);
     let mut equal = Equalities::new();
     // The two compute the same states in different order; a boundary would have to fall into the last bits to matter.
-    equal.case(a, b, EQUAL, || format!("ThreeLevels at δ = 1, {people} people, T = 6: value {a:.6}, replay {b:.6}, mechanism times {scale}"));
+    equal.case(a, b, EQUAL, || {
+        format!("ThreeLevels at δ = 1, {people} people, T = 6: value {a:.6}, replay {b:.6}, mechanism times {scale}")
+    });
     equal.verdict()
 }

@@ -173,9 +173,8 @@ impl Circle {
             }
         }
         let u = small::solve(&matrix, &right).expect("I − γP is invertible for γ < 1");
-        let moments = [0, 1, 2].map(|m| {
-            (0..2).map(|b| (0..3).map(|j| row(1, m, b, j) * u[index(b, 1, j)]).sum::<f64>()).sum::<f64>()
-        });
+        let moments = [0, 1, 2]
+            .map(|m| (0..2).map(|b| (0..3).map(|j| row(1, m, b, j) * u[index(b, 1, j)]).sum::<f64>()).sum::<f64>());
         self.at_start(moments)
     }
 
@@ -283,7 +282,11 @@ impl Circle {
 
 /// max |w − v| over all weights.
 fn distance(w: &Weights, v: &Weights) -> f64 {
-    w.as_flattened().as_flattened().iter().zip(v.as_flattened().as_flattened()).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()))
+    w.as_flattened()
+        .as_flattened()
+        .iter()
+        .zip(v.as_flattened().as_flattened())
+        .fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()))
 }
 
 /// Where A + B cos(x − ω) is positive: |x − ω| < half.
@@ -299,7 +302,13 @@ impl Arc {
     fn of(f: [f64; 3], g: [f64; 3]) -> Self {
         let (a, c, s) = (g[0] - f[0], g[1] - f[1], g[2] - f[2]);
         let b = c.hypot(s);
-        let half = if a >= b { PI } else if a <= -b { 0.0 } else { (-a / b).acos() };
+        let half = if a >= b {
+            PI
+        } else if a <= -b {
+            0.0
+        } else {
+            (-a / b).acos()
+        };
         Self { level: a, size: b, centre: s.atan2(c), half }
     }
 
@@ -333,7 +342,8 @@ impl CircleFit {
     pub fn from_panel(panel: &Panel) -> Option<Self> {
         let mut fit = Self { initial: [[0.0]; 2], increments: [[0.0; 2]; 2], rewards: [[[0.0; 3]; 2]; 2] };
         for z in 0..2 {
-            let people: Vec<_> = (0..panel.people()).map(|i| panel.person(i)).filter(|p| p.level as usize == z).collect();
+            let people: Vec<_> =
+                (0..panel.people()).map(|i| panel.person(i)).filter(|p| p.level as usize == z).collect();
             if people.is_empty() {
                 return None;
             }
@@ -423,7 +433,8 @@ mod tests {
             rule.on(a, b).integrate(h) + rule.on(b, a + TAU).integrate(h)
         };
         let max = |x: f64| at(f, x).max(at(g, x));
-        let expected = [integral(&max) / TAU, integral(&|x| max(x) * x.cos()) / PI, integral(&|x| max(x) * x.sin()) / PI];
+        let expected =
+            [integral(&max) / TAU, integral(&|x| max(x) * x.cos()) / PI, integral(&|x| max(x) * x.sin()) / PI];
         let closed = Circle::larger(f, g);
         assert!((0..3).all(|k| (closed[k] - expected[k]).abs() < CLOSE), "{closed:?} against {expected:?}");
     }

@@ -156,7 +156,8 @@ impl Hat {
         let matrix: Vec<f64> = (0..d * d)
             .map(|k| {
                 let (i, j) = (k / d, k % d);
-                let mixed: f64 = (0..self.cells).map(|c| self.transitions[i * self.cells + c] * average[c * d + j]).sum();
+                let mixed: f64 =
+                    (0..self.cells).map(|c| self.transitions[i * self.cells + c] * average[c * d + j]).sum();
                 f64::from(u8::from(i == j)) - self.discount * mixed
             })
             .collect();

@@ -151,7 +151,8 @@ impl Lattice {
             fit.initial[z][0] /= f64::max(people[z], 1.0);
             for a in 0..2 {
                 let total: f64 = (0..STATES).map(|s| counts[z][s][a]).sum();
-                let mean = |sums: &[[f64; 2]; STATES]| (0..STATES).map(|s| sums[s][a]).sum::<f64>() / f64::max(total, 1.0);
+                let mean =
+                    |sums: &[[f64; 2]; STATES]| (0..STATES).map(|s| sums[s][a]).sum::<f64>() / f64::max(total, 1.0);
                 let (next, reward) = (mean(&fit.means[z]), mean(&fit.rewards[z]));
                 for s in 0..STATES {
                     let n = counts[z][s][a];

@@ -16,8 +16,8 @@ pub use spline::{KnotError, NaturalSpline};
 
 use super::Mechanism;
 use crate::data::Panel;
-use crate::numeric::{LeastSquaresError, Monomials, Stream, TooManyMonomials};
 use crate::numeric::network::StandardizerError;
+use crate::numeric::{LeastSquaresError, Monomials, Stream, TooManyMonomials};
 use neural::{Nets, fit_nets};
 use regression::{Table, fit_table, level_values};
 use serde::{Deserialize, Serialize};

@@ -71,7 +71,9 @@ fn constant_feature(sides: fn(f64, f64) -> (f64, f64)) -> Verdict {
     let mut search = Search::new();
     for n in [10.0, 100.0, 1000.0] {
         let (left, right) = sides(1.0, f64::exp(-n / 8.0));
-        search.case(left, right, || format!("d = 1, φ ≡ 1, λ₀ = 1, n = {n}: λ_min(A) = n with probability 1, exp(−n/8) = {right:.2e}"));
+        search.case(left, right, || {
+            format!("d = 1, φ ≡ 1, λ₀ = 1, n = {n}: λ_min(A) = n with probability 1, exp(−n/8) = {right:.2e}")
+        });
     }
     search.verdict()
 }
@@ -176,7 +178,9 @@ fn sign_sums(budget: Budget, shrink: f64) -> Verdict {
             let radius = shrink * (1.0 + (2.0 * x).sqrt());
             let beyond = |k: &usize| (n as f64 - 2.0 * *k as f64).abs() / (n as f64).sqrt() > radius;
             let tail: f64 = (0..=n).filter(beyond).map(|k| weights[k]).sum();
-            search.case(tail, (-x).exp(), || format!("{n} signs, x = {x:.2}: P(|Σε|/√n > {radius:.3}) by the binomial law"));
+            search.case(tail, (-x).exp(), || {
+                format!("{n} signs, x = {x:.2}: P(|Σε|/√n > {radius:.3}) by the binomial law")
+            });
         }
     }
     search.verdict()

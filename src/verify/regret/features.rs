@@ -1,8 +1,8 @@
 //! D4, D6, D19: norms of weights and features, and the designs that separate them.
 
-use crate::numeric::small::{self, dot, norm, sup};
 use crate::numeric::Stream;
-use crate::verify::search::{Equalities, EQUAL, Search, climb, signed};
+use crate::numeric::small::{self, dot, norm, sup};
+use crate::verify::search::{EQUAL, Equalities, Search, climb, signed};
 use crate::verify::{Budget, Claim, Expected, Verdict};
 
 pub(super) const CLAIMS: &[Claim] = &[

@@ -70,7 +70,9 @@ fn propagation(budget: Budget, start: Start, factor: f64) -> Verdict {
     for iterations in [1, 3, 10] {
         let shrink = 0.9f64.powi(iterations);
         search.case(shrink * (10.0 - begin), factor * shrink * 10.0, || {
-            format!("one state, r = 1, γ = 0.9, f̂₀ = {begin}, exact iterates, B = {iterations}: |10 − f̂_B| = γᴮ(10 − f̂₀)")
+            format!(
+                "one state, r = 1, γ = 0.9, f̂₀ = {begin}, exact iterates, B = {iterations}: |10 − f̂_B| = γᴮ(10 − f̂₀)"
+            )
         });
     }
     for i in 0..budget.pick(300, 20_000) {
@@ -95,7 +97,8 @@ fn propagation(budget: Budget, start: Start, factor: f64) -> Verdict {
             f = next;
         }
         let left = distance(&q_star, &f);
-        search.case(left, right, || format!("random process {i} of {} states, γ = {γ:.4}, B = {iterations}", mdp.states));
+        search
+            .case(left, right, || format!("random process {i} of {} states, γ = {γ:.4}, B = {iterations}", mdp.states));
     }
     search.verdict()
 }

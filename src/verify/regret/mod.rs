@@ -12,12 +12,5 @@ use super::Claim;
 
 /// D1 … D22 and `thm:regret` in print.
 pub(super) fn claims() -> Vec<Claim> {
-    [
-        iteration::CLAIMS,
-        features::CLAIMS,
-        concentration::CLAIMS,
-        perturbation::CLAIMS,
-        statement::CLAIMS,
-    ]
-    .concat()
+    [iteration::CLAIMS, features::CLAIMS, concentration::CLAIMS, perturbation::CLAIMS, statement::CLAIMS].concat()
 }

@@ -106,7 +106,13 @@ fn entry(budget: Budget, right: fn(f64, f64) -> f64) -> Verdict {
             let row = |block: usize, hat_too: bool| -> Vec<f64> {
                 (0..n).map(|i| if hat_too { hat(block, i) } else { at(block, i) }).collect()
             };
-            format!("n = {n}: φⱼ = {:?}, φ̂ⱼ = {:?}, φₖ = {:?}, φ̂ₖ = {:?}", row(0, false), row(0, true), row(1, false), row(1, true))
+            format!(
+                "n = {n}: φⱼ = {:?}, φ̂ⱼ = {:?}, φₖ = {:?}, φ̂ₖ = {:?}",
+                row(0, false),
+                row(0, true),
+                row(1, false),
+                row(1, true)
+            )
         })
     };
     // n = 2: φⱼ = (1, −1) exactly known; φₖ off by (0.1, −0.1).
@@ -179,7 +185,10 @@ fn inverse_gram(budget: Budget, guarded: bool, constant: f64) -> Verdict {
             return 0.0;
         }
         search.case(1.0 / least(&c), constant / room, || {
-            format!("d = {d}, n = {n}, L = 1, ε = {ε}, λ₀ = {λ0:.4}: λ_min(C) = {:.4}, nλ₀ − 4ndLε = {room:.4}", least(&c))
+            format!(
+                "d = {d}, n = {n}, L = 1, ε = {ε}, λ₀ = {λ0:.4}: λ_min(C) = {:.4}, nλ₀ − 4ndLε = {room:.4}",
+                least(&c)
+            )
         })
     };
     // d = 1, one tuple: φ = 1 and φ̂ = 0.9, or 0.999: λ₀ = 2.
@@ -258,7 +267,12 @@ fn algebra(eight: f64) -> Verdict {
     let mut equal = Equalities::new();
     let mut rng = Stream::new(16).rng();
     for _ in 0..200 {
-        let (d, l, λ0, v) = (between(&mut rng, 1.0, 9.0), between(&mut rng, 0.1, 2.0), between(&mut rng, 0.2, 1.0), between(&mut rng, 0.5, 5.0));
+        let (d, l, λ0, v) = (
+            between(&mut rng, 1.0, 9.0),
+            between(&mut rng, 0.1, 2.0),
+            between(&mut rng, 0.2, 1.0),
+            between(&mut rng, 0.5, 5.0),
+        );
         let ε = between(&mut rng, 0.0, 0.9) * λ0 / (4.0 * d * l);
         let (x, n) = (1.0 + 0.7 * l + l * v, 10.0);
         let a_inv = 2.0 / (n * λ0);
@@ -266,7 +280,9 @@ fn algebra(eight: f64) -> Verdict {
         let left = a_inv * x * n * ε + a_inv * 2.0 * n * d * l * ε * c_inv * (x * n * ε + n * v);
         let right = 2.0 * ε * x / (λ0 - 4.0 * d * l * ε) + eight * d * l * ε * v / (λ0 * (λ0 - 4.0 * d * l * ε));
         // Cancellation in λ₀ − 4dLε costs at most one digit, as ε stays below 0.9 of its limit.
-        equal.case(left / right, 1.0, 100.0 * EQUAL, || format!("d = {d:.3}, L = {l:.3}, λ₀ = {λ0:.3}, V = {v:.3}, ε = {ε:.4}, γ = 0.7"));
+        equal.case(left / right, 1.0, 100.0 * EQUAL, || {
+            format!("d = {d:.3}, L = {l:.3}, λ₀ = {λ0:.3}, V = {v:.3}, ε = {ε:.4}, γ = 0.7")
+        });
     }
     equal.verdict()
 }

@@ -120,7 +120,11 @@ fn negative_bound(errors: &[f64]) -> Verdict {
     let mut search = Search::new();
     for &ε in errors {
         let bound = 2.0 * ε / (0.5 * (0.5 - 8.0 * ε) * 1e-3);
-        search.case(0.0, bound, || format!("d = 2, L = 1, λ₀ = 0.5, ε = {ε}, γ = 0.9, R = 1: the bound is {bound:.0}·C, a regret is at least 0"));
+        search.case(0.0, bound, || {
+            format!(
+                "d = 2, L = 1, λ₀ = 0.5, ε = {ε}, γ = 0.9, R = 1: the bound is {bound:.0}·C, a regret is at least 0"
+            )
+        });
     }
     search.verdict()
 }
@@ -169,7 +173,9 @@ fn deployed(budget: Budget, bound: fn(f64, f64) -> f64) -> Verdict {
         let greedy = mdp.greedy(&f);
         let rule: Vec<usize> = read.iter().map(|&s| greedy[s]).collect();
         let right = bound(distance(&q, &f), lipschitz * ε) / (1.0 - mdp.discount);
-        search.case(mdp.regret(&rule), right, || format!("random process {i}, γ = {:.4}, L_Q = {lipschitz:.3}, ε_s = {ε:.3}", mdp.discount));
+        search.case(mdp.regret(&rule), right, || {
+            format!("random process {i}, γ = {:.4}, L_Q = {lipschitz:.3}, ε_s = {ε:.3}", mdp.discount)
+        });
     }
     search.verdict()
 }

@@ -59,6 +59,9 @@ impl Boundary {
             Sides::One => "P(2(s−½) ≤ x) = x^α, s > ½",
             Sides::Two => "P(2|s−½| ≤ x) = x^α, symmetric",
         };
-        format!("Q*(s,1) − Q*(s,0) = 2(s − ½), L_Q = 1, {law}, α = {α}; f̂ = Q* ∓ ξ turns at ½ + {boundary}, worlds read s + {} and s + {}", shifts.0, shifts.1)
+        format!(
+            "Q*(s,1) − Q*(s,0) = 2(s − ½), L_Q = 1, {law}, α = {α}; f̂ = Q* ∓ ξ turns at ½ + {boundary}, worlds read s + {} and s + {}",
+            shifts.0, shifts.1
+        )
     }
 }

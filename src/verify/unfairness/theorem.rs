@@ -94,7 +94,8 @@ impl Finite {
         let steep = between(&mut rng, 0.1, 1.0);
         let q: Vec<Vec<f64>> = (0..points).map(|_| (0..actions).map(|_| steep * signed(&mut rng)).collect()).collect();
         let ξ = if i % 3 == 0 { 0.0 } else { between(&mut rng, 0.0, 0.2) };
-        let f: Vec<Vec<f64>> = q.iter().map(|row| row.iter().map(|x| x + ξ * signed(&mut rng).signum()).collect()).collect();
+        let f: Vec<Vec<f64>> =
+            q.iter().map(|row| row.iter().map(|x| x + ξ * signed(&mut rng).signum()).collect()).collect();
         let reach = uniform_index(&mut rng, 3);
         let near = |s: usize, rng: &mut _| {
             let low = s.saturating_sub(reach);
@@ -134,7 +135,9 @@ fn lattice(budget: Budget, right: fn(&Finite) -> f64) -> Verdict {
 fn extremal(factor: f64) -> Verdict {
     let mut search = Search::new();
     for α in [0.5, 1.0, 2.0, 3.0] {
-        for (sides, ξ, ε) in [(Sides::One, 0.02, 0.02), (Sides::One, 0.1, 0.1), (Sides::Two, 0.0, 0.05), (Sides::Two, 0.03, 0.01)] {
+        for (sides, ξ, ε) in
+            [(Sides::One, 0.02, 0.02), (Sides::One, 0.1, 0.1), (Sides::Two, 0.0, 0.05), (Sides::Two, 0.03, 0.01)]
+        {
             let world = Boundary { sides, α, boundary: ξ, shifts: (ε, -ε) };
             search.case(world.unfairness(), (factor * (world.error() + world.shift())).powf(α), || world.text());
         }
@@ -149,8 +152,14 @@ fn without_error(budget: Budget, factor: f64) -> Verdict {
         let mut rng = Stream::new(42).named("lipschitz").index(i).rng();
         // f̂(s, a) = cₐ + bₐ s with |bₐ| ≤ L: a random state, its gap, and two readings of it.
         let lipschitz = between(&mut rng, 0.1, 2.0);
-        let lines: Vec<(f64, f64)> =
-            (0..2).map(|_| (0.3 * signed(&mut rng), lipschitz * if i % 2 == 0 { signed(&mut rng).signum() } else { signed(&mut rng) })).collect();
+        let lines: Vec<(f64, f64)> = (0..2)
+            .map(|_| {
+                (
+                    0.3 * signed(&mut rng),
+                    lipschitz * if i % 2 == 0 { signed(&mut rng).signum() } else { signed(&mut rng) },
+                )
+            })
+            .collect();
         let f = |s: f64, a: usize| lines[a].0 + lines[a].1 * s;
         let (s, ε) = (signed(&mut rng), 0.2);
         let gap = (f(s, 1) - f(s, 0)).abs();
@@ -170,7 +179,9 @@ fn equal_readings(budget: Budget, ε: f64) -> Verdict {
         let (s, tilt, offset) = (signed(&mut rng), 50.0 * signed(&mut rng), signed(&mut rng));
         let decide = |x: f64| (tilt * x + offset).sin() > 0.0;
         let differ = f64::from(u8::from(decide(s + ε) != decide(s - ε)));
-        search.case(differ, 0.0, || format!("π̂(s) = 1{{sin({tilt:.3}s + {offset:.3}) > 0}}, s = {s:.4}, readings s ± {ε}"));
+        search.case(differ, 0.0, || {
+            format!("π̂(s) = 1{{sin({tilt:.3}s + {offset:.3}) > 0}}, s = {s:.4}, readings s ± {ε}")
+        });
     }
     search.verdict()
 }
