@@ -165,6 +165,12 @@ impl Lattice {
         fit
     }
 
+    /// ℓ, the Lipschitz constant of the interpolated means.
+    pub fn lipschitz(&self) -> f64 {
+        let steps = self.means.iter().flat_map(|level| level.windows(2));
+        steps.flat_map(|pair| [0, 1].map(|a| (pair[1][a] - pair[0][a]).abs())).fold(0.0, f64::max)
+    }
+
     /// Every mean of level 1 moved by `by`: a mechanism that stays wrong.
     pub fn biased(mut self, by: f64) -> Self {
         self.means[1].iter_mut().flatten().for_each(|m| *m += by);
