@@ -235,6 +235,29 @@ fn the_standard_error_agrees_with_the_bootstrap_over_people() {
 }
 
 #[test]
+fn each_persons_part_is_what_leaving_the_person_out_changes() {
+    let n = 150;
+    let (panel, probabilities) = linear_problem(n, 4, Stream::new(14).named("jackknife"));
+    let whole = linear_value(&panel, &probabilities);
+    let (value, mut squares, mut misses) = (whole.value.unwrap().mean, 0.0, 0.0);
+    for left_out in 0..n {
+        let others: Vec<usize> = (0..n).filter(|&i| i != left_out).collect();
+        let theirs: Vec<f64> = others
+            .iter()
+            .flat_map(|&i| probabilities[2 * panel.states_of(i).start..2 * panel.states_of(i).end].to_vec())
+            .collect();
+        let without = linear_value(&panel.select(&others), &theirs).value.unwrap().mean;
+        let (change, influence) = ((n - 1) as f64 * (value - without), whole.parts[left_out] - value);
+        squares += influence * influence;
+        misses += (change - influence) * (change - influence);
+    }
+    // What leaving one of 150 out does beyond first order is of relative size 1/150 where nobody has much leverage.
+    assert!((misses / squares).sqrt() < 0.1, "relative miss {}", (misses / squares).sqrt());
+    let claimed = whole.value.unwrap().standard_error;
+    assert!((claimed - (squares / (n * (n - 1)) as f64).sqrt()).abs() < 1e-6 * claimed);
+}
+
+#[test]
 fn repeated_columns_are_reported_and_do_not_change_the_value() {
     let (panel, mdp) = (census(), FiniteMdp::observed(&plain()));
     let experience = batch(&Full { state_dim: 1 }, &panel).unwrap();
