@@ -3,7 +3,7 @@
 use super::super::Mechanism;
 use crate::data::{Labels, Panel, PanelBuilder, Person};
 use crate::numeric::Stream;
-use rand::{Rng, RngExt};
+use rand::RngExt;
 
 /// Two levels, two actions, states {0, 1, 2, 3}: S₁ = m_Z + U₁, S′ = μ(S, A, Z) + U with m, μ ∈ {0, 1, 2} and U a fair bit.
 ///
