@@ -11,7 +11,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         "|φᵀΔw| ≤ ‖Δw‖∞ ‖φ‖∞",
         &[],
         Expected::Refuted,
-        |budget| holder(budget, |w| sup(w)),
+        |budget| holder(budget, sup),
         |budget| holder(budget, |w| w.iter().map(|x| x.abs()).sum()),
     ),
     Claim::corrected(
