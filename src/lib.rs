@@ -14,7 +14,7 @@
 //! Modules depend on each other from left to right only:
 //!
 //! ```text
-//! numeric → data → model → preprocess → learn → evaluate
+//! numeric → data → model → preprocess → learn → evaluate → verify → experiment → report
 //! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -29,3 +29,4 @@ pub mod model;
 pub mod numeric;
 pub mod preprocess;
 pub mod report;
+pub mod verify;

@@ -10,6 +10,7 @@ mod output;
 mod preprocess;
 mod reproduce;
 mod simulate;
+mod verify;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -38,6 +39,8 @@ enum Command {
     Learn(learn::Arguments),
     /// How good and how fair a policy is on a file
     Evaluate(evaluate::Arguments),
+    /// The theory as executable claims: verdicts, witnesses, controls
+    Verify(verify::VerifyArgs),
     /// Deploy a policy: JSON lines in, decisions out
     Decide(decide::Arguments),
 }
@@ -49,6 +52,7 @@ pub fn main() -> ExitCode {
         None => reproduce::run_quick().map_err(Into::into),
         Some(Command::Reproduce(arguments)) => reproduce::reproduce(&arguments).map_err(Into::into),
         Some(Command::Merge(arguments)) => reproduce::merge(&arguments).map_err(Into::into),
+        Some(Command::Verify(arguments)) => return verify::run(&arguments),
         Some(Command::Optimum(arguments)) => optimum::run(&arguments),
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
         Some(Command::Preprocess(arguments)) => preprocess::run(&arguments),

@@ -119,8 +119,7 @@ pub fn fitted_q_evaluation<V: View, F: FeatureMap + Clone>(
     let mut outcome = Outcome::IterationLimit { iterations: 0, change: 0.0 };
     let mut done = 0;
     for b in 1..=settings.iterations {
-        sweep.targets(&weights, γ, Backup::Expectation(probabilities), &mut next);
-        regressions.solve_in_place(&mut next);
+        regressions.fit(&sweep, &weights, γ, Backup::Expectation(probabilities), &mut next);
         let (change, size) = regressions.movement(&weights, &next);
         std::mem::swap(&mut weights, &mut next);
         done = b;

@@ -108,7 +108,16 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
     }
 
     /// Lines 3 to 5 of `alg:cf:2` up to the solve: Σ φ y for each action, with y = r + γ backup(s′) under the given weights.
-    pub fn targets(&self, weights: &[f64], discount: f64, backup: Backup<'_>, moments: &mut [f64]) {
+    ///
+    /// With `fitted` weights of the next iteration it is Σ φ (y − φᵀw) instead: what they leave unexplained.
+    pub fn targets(
+        &self,
+        weights: &[f64],
+        discount: f64,
+        backup: Backup<'_>,
+        fitted: Option<&[f64]>,
+        moments: &mut [f64],
+    ) {
         let d = self.features.count();
         let partial = self.tasks(self.actions * d, |first, last, sums| {
             let mut columns = vec![0.0; d * block::ROWS];
@@ -137,6 +146,10 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
                         },
                         &mut target,
                     );
+                    if let Some(fitted) = fitted {
+                        block::combine(columns, &fitted[a * d..(a + 1) * d], &mut q[..m]);
+                        self.subtract(a, start, &q[..m], &mut target);
+                    }
                     block::accumulate(columns, &target[..m], sums);
                 }
                 after = value[0];
@@ -186,6 +199,15 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
         let taken = &self.action[start..start + rows];
         for (i, (x, &a)) in out.iter_mut().zip(taken).enumerate() {
             *x = if a as usize == action { of(i) } else { 0.0 };
+        }
+    }
+
+    /// Takes the fitted values off the targets of the rows that take the action.
+    fn subtract(&self, action: usize, start: usize, values: &[f64], target: &mut [f64]) {
+        for ((x, q), &a) in target.iter_mut().zip(values).zip(&self.action[start..]) {
+            if a as usize == action {
+                *x -= q;
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! Structural models: the means of a decision process, exact counterfactuals, the paper's worlds and fitted mechanisms.
 
+pub mod beds;
 mod counterfactual;
 mod exogenous;
 pub mod finite;

@@ -9,6 +9,7 @@
 //! | which random numbers? | [`Stream`] | pinned literals |
 //! | mean and its error | [`Estimate`], [`bootstrap_interval`] | hand-worked samples |
 //! | the rate α in error ≍ n^α | [`log_log_slope`] | exact power laws, and a wrong one |
+//! | M x = b, eigenvalues, for d ≤ 30 | [`small`] | a spectrum in closed form |
 //! | how close is equal? | [`tolerance`] | — |
 
 pub mod block;
@@ -22,6 +23,7 @@ pub mod product;
 pub mod quadrature;
 mod row_factor;
 mod slope;
+pub mod small;
 mod streams;
 pub mod tolerance;
 mod triangle;

@@ -8,7 +8,7 @@ mod tent;
 pub use fourier::Fourier;
 pub use one_hot::OneHot;
 pub use polynomial::{Polynomial, PolynomialError};
-pub use tent::Tent;
+pub use tent::{Axis, Tent, TentError};
 
 use serde::{Deserialize, Serialize};
 

@@ -1,0 +1,218 @@
+//! What a claim is, what can become of it, and how one row of the table is made.
+
+use serde::{Serialize, Serializer};
+
+/// How much work a check may do. Seeds are the same at both; `Full` looks longer, never elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Budget {
+    /// Fit for `cargo test`: all claims in a minute or two.
+    Quick,
+    /// Fit for an evening.
+    Full,
+}
+
+impl Budget {
+    /// `quick` or `full`, whichever this is.
+    pub fn pick<N>(self, quick: N, full: N) -> N {
+        match self {
+            Self::Quick => quick,
+            Self::Full => full,
+        }
+    }
+}
+
+/// Whether a statement is the one in print or the one we put in its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// As the source document has it.
+    Printed,
+    /// As it should read; also statements the document lacks and needs.
+    Corrected,
+}
+
+/// The kind of verdict a claim is expected to earn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expected {
+    /// Holds, by enumeration or closed form.
+    Exact,
+    /// Searched, and no counterexample found.
+    NotRefuted,
+    /// False: a witness exists.
+    Refuted,
+}
+
+/// Numbers that show a statement to be false, or an equality to fail.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Witness {
+    /// All that is needed to recompute both sides by hand.
+    pub text: String,
+    /// The side that should have been the smaller, or one side of an equality.
+    pub left: f64,
+    /// The side that should have been the larger, or the other side of an equality.
+    pub right: f64,
+}
+
+/// What became of a claim. It never says "true".
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Verdict {
+    /// Enumerated or in closed form; `error` is the largest deviation met.
+    Exact {
+        /// Largest deviation between two sides that should be equal.
+        error: f64,
+    },
+    /// Searched without finding a counterexample.
+    NotRefuted {
+        /// Cases looked at.
+        trials: usize,
+        /// The largest left side in units of its right side; 1 is a statement that cannot be improved.
+        worst_ratio: f64,
+    },
+    /// A counterexample.
+    Refuted {
+        /// The counterexample.
+        witness: Witness,
+    },
+    /// The check could not decide.
+    Inconclusive {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Verdict {
+    /// Whether this is the kind expected.
+    pub fn is(&self, expected: Expected) -> bool {
+        matches!(
+            (self, expected),
+            (Self::Exact { .. }, Expected::Exact)
+                | (Self::NotRefuted { .. }, Expected::NotRefuted)
+                | (Self::Refuted { .. }, Expected::Refuted)
+        )
+    }
+
+    /// The word for it in tables.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Exact { .. } => "exact",
+            Self::NotRefuted { .. } => "not refuted",
+            Self::Refuted { .. } => "refuted",
+            Self::Inconclusive { .. } => "inconclusive",
+        }
+    }
+
+    /// The numbers behind the word, to three digits: the same text on every machine.
+    pub fn detail(&self) -> String {
+        match self {
+            Self::Exact { error } if *error == 0.0 => "no error".into(),
+            Self::Exact { error } => format!("error {error:.0e}"),
+            Self::NotRefuted { trials, worst_ratio } => format!("{trials} cases, worst ratio {worst_ratio:.3}"),
+            Self::Refuted { witness } => {
+                format!("{} [{:.3e} against {:.3e}]", witness.text, witness.left, witness.right)
+            }
+            Self::Inconclusive { reason } => reason.clone(),
+        }
+    }
+}
+
+/// A statement with its check and its control.
+///
+/// The control is the same check where its answer must turn: for a statement that should hold, a world in which its
+/// conclusion is derived to be false, which must come back refuted; for a statement in print that is false, the same
+/// search with the mistake repaired, which must *not* come back refuted. A check that can only say one thing says nothing.
+#[derive(Clone, Copy)]
+pub struct Claim {
+    /// The label shared with the source document, the proofs and the paper.
+    pub label: &'static str,
+    /// In print, or corrected.
+    pub form: Form,
+    /// What is claimed, in one line.
+    pub statement: &'static str,
+    /// What it stands on.
+    pub assumes: &'static [&'static str],
+    /// What we expect of the check.
+    pub expected: Expected,
+    /// The check.
+    pub check: fn(Budget) -> Verdict,
+    /// The control, whose verdict must be the opposite.
+    pub control: fn(Budget) -> Verdict,
+}
+
+impl Claim {
+    /// A statement as the source document has it.
+    pub(super) const fn printed(
+        label: &'static str,
+        statement: &'static str,
+        assumes: &'static [&'static str],
+        expected: Expected,
+        check: fn(Budget) -> Verdict,
+        control: fn(Budget) -> Verdict,
+    ) -> Self {
+        Self { label, form: Form::Printed, statement, assumes, expected, check, control }
+    }
+
+    /// A statement as it should read.
+    pub(super) const fn corrected(
+        label: &'static str,
+        statement: &'static str,
+        assumes: &'static [&'static str],
+        expected: Expected,
+        check: fn(Budget) -> Verdict,
+        control: fn(Budget) -> Verdict,
+    ) -> Self {
+        Self { label, form: Form::Corrected, statement, assumes, expected, check, control }
+    }
+
+    /// Whether `verdict` is what a control of this claim must say.
+    pub fn control_turns(&self, verdict: &Verdict) -> bool {
+        match self.expected {
+            Expected::Refuted => verdict.is(Expected::Exact) || verdict.is(Expected::NotRefuted),
+            Expected::Exact | Expected::NotRefuted => verdict.is(Expected::Refuted),
+        }
+    }
+
+    /// Runs check and control.
+    pub fn examine(&self, budget: Budget) -> Row {
+        let start = std::time::Instant::now();
+        let (verdict, control) = ((self.check)(budget), (self.control)(budget));
+        let as_expected = verdict.is(self.expected) && self.control_turns(&control);
+        Row { claim: *self, verdict, control, as_expected, seconds: start.elapsed().as_secs_f64() }
+    }
+}
+
+impl std::fmt::Debug for Claim {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({:?}): {}", self.label, self.form, self.statement)
+    }
+}
+
+impl Serialize for Claim {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+        let mut fields = serializer.serialize_struct("Claim", 5)?;
+        fields.serialize_field("label", self.label)?;
+        fields.serialize_field("form", &self.form)?;
+        fields.serialize_field("statement", self.statement)?;
+        fields.serialize_field("assumes", self.assumes)?;
+        fields.serialize_field("expected", &self.expected)?;
+        fields.end()
+    }
+}
+
+/// One line of the table.
+#[derive(Debug, Clone, Serialize)]
+pub struct Row {
+    /// The claim.
+    pub claim: Claim,
+    /// What its check said.
+    pub verdict: Verdict,
+    /// What its control said.
+    pub control: Verdict,
+    /// Whether both said what they should.
+    pub as_expected: bool,
+    /// Wall time of the two.
+    pub seconds: f64,
+}

@@ -1,0 +1,16 @@
+//! The displays of the proof of `thm:regret`, in order, and the theorem itself.
+
+mod concentration;
+mod features;
+mod iteration;
+mod perturbation;
+mod statement;
+
+pub(super) use perturbation::second_moment;
+
+use super::Claim;
+
+/// D1 … D22 and `thm:regret` in print.
+pub(super) fn claims() -> Vec<Claim> {
+    [iteration::CLAIMS, features::CLAIMS, concentration::CLAIMS, perturbation::CLAIMS, statement::CLAIMS].concat()
+}

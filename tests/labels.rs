@@ -1,0 +1,77 @@
+//! One vocabulary: a label in `proofs/` is a label of a claim, and a claim without a proof says why.
+
+use counterfair::verify::claims;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Labels of claims that no proof carries, with the reason.
+const UNPROVED: &[(&str, &str)] = &[
+    ("ALG1-b", "a count of rows in the library, not a theorem"),
+    ("D10", "elementary, and superseded by lemma:P"),
+    ("D11", "Weyl's inequality, a textbook fact"),
+    ("D18", "its refutation follows from D4; the witness is numerical"),
+    ("D20", "probability of sums of signs: no probability theory in the proofs"),
+    ("D21", "a sign in print, visible at once"),
+    ("E1", "the triangle inequality"),
+    ("E11", "the counterpart of E8"),
+    ("X1", "an instance of D16"),
+    ("X2", "an instance of D13"),
+    ("X3", "matrix concentration is out of the proofs' reach; binomial laws are evaluated instead"),
+    ("X4", "as X3"),
+    ("X5", "an instance of D22 and D3"),
+    ("M-TXT2", "an instance in numbers"),
+    ("X13", "an instance in numbers"),
+    ("X15", "a property of the library's metric"),
+    ("X7", "proved under thm:regret"),
+    ("asm:completeness", "a witness in numbers; the closure is proved under alg:cf:2"),
+    ("asm:markov", "a process written out; its law is enumerated"),
+    ("bed:circle", "a test bed"),
+    ("bed:hat", "a test bed"),
+    ("eq:cf_metric", "immediate: equal readings give equal actions"),
+    ("rate:end-to-end", "statistical"),
+    ("rate:epsilon", "statistical"),
+    ("rate:minimax", "closed forms evaluated"),
+    ("bed:lattice", "a test bed"),
+    ("rate:n", "statistical"),
+];
+
+/// Labels of proofs that are proved for use in others and have no check of their own.
+const UNCHECKED: &[(&str, &str)] = &[];
+
+/// Every `(* label: … *)` in the Coq files of a folder.
+fn proof_labels(folder: &Path) -> BTreeSet<String> {
+    let files = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut labels = BTreeSet::new();
+    for file in files.map(|entry| entry.expect("a readable folder").path()) {
+        if file.extension().is_some_and(|extension| extension == "v") {
+            labels.extend(labels_in(&std::fs::read_to_string(&file).expect("a readable file")));
+        }
+    }
+    labels
+}
+
+fn labels_in(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split("(* label:").skip(1).filter_map(|rest| Some(rest.split("*)").next()?.trim().to_string()))
+}
+
+fn claim_labels() -> BTreeSet<String> {
+    claims().into_iter().map(|claim| claim.label.to_string()).collect()
+}
+
+#[test]
+fn labels_are_read_from_coq_comments() {
+    let text = "(* label: thm:cf *)\nTheorem a. (* a remark *) (* label: D3 *) Qed.";
+    assert_eq!(labels_in(text).collect::<Vec<_>>(), ["thm:cf", "D3"]);
+}
+
+#[test]
+fn proofs_and_claims_share_their_labels_both_ways() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
+    let (proofs, claims) = (proof_labels(&folder), claim_labels());
+    let excused =
+        |list: &[(&str, &str)]| -> BTreeSet<String> { list.iter().map(|(label, _)| label.to_string()).collect() };
+    let unchecked: BTreeSet<_> = proofs.difference(&claims).cloned().collect();
+    assert_eq!(unchecked, excused(UNCHECKED), "labels in proofs/ without a claim, against those excused");
+    let unproved: BTreeSet<_> = claims.difference(&proofs).cloned().collect();
+    assert_eq!(unproved, excused(UNPROVED), "labels of claims without a proof, against those excused");
+}
