@@ -136,7 +136,7 @@ fn action_shares(records: &[Record], study: &Study, attribute: &str) -> Option<F
         for (z, s) in shares.iter().enumerate() {
             csv += &format!("{method},{},{name},{},{},{}\n", levels.name(z), s.count, s.mean, s.standard_error);
         }
-        rows.push(Pair { name: method.title(), shares: shares.map(Span::of) });
+        rows.push(Pair { name: method.title(), shares: shares.map(Span::share) });
     }
     let simulated = if study.is_simulated() { " (simulated)" } else { "" };
     let chart = Dumbbell {

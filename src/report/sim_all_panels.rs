@@ -75,10 +75,10 @@ impl Panels<'_> {
             .map(|(m, points)| Series {
                 name: m.title(),
                 ink: Ink::of(*m),
-                points: points.iter().map(|p| (Span::of(p.unfairness), Span::of(p.value))).collect(),
+                points: points.iter().map(|p| (Span::share(p.unfairness), Span::of(p.value))).collect(),
             })
             .collect();
-        let front = mixture.iter().map(|(_, p)| (Span::of(p.unfairness), Span::of(p.value))).collect();
+        let front = mixture.iter().map(|(_, p)| (Span::share(p.unfairness), Span::of(p.value))).collect();
         series.push(Series { name: String::new(), ink: Ink::of(Method::Mixture(0.5)), points: front });
         let chart = Chart {
             title: format!("{letter} · {} world, δ = {}", self.world, self.scale.strength),
@@ -151,7 +151,7 @@ impl Panels<'_> {
 }
 
 pub(super) fn unfairness_series(method: Method, points: &[Point]) -> Series {
-    let points = points.iter().map(|p| (Span::exact(p.at), Span::of(p.unfairness))).collect();
+    let points = points.iter().map(|p| (Span::exact(p.at), Span::share(p.unfairness))).collect();
     Series { name: method.title(), ink: Ink::of(method), points }
 }
 

@@ -28,6 +28,14 @@ impl Span {
     }
 }
 
+impl Span {
+    /// An estimate of a share: its interval ends where shares end.
+    pub fn share(estimate: crate::numeric::Estimate) -> Self {
+        let Self { mean, low, high } = Self::of(estimate);
+        Self { mean, low: low.max(0.0), high: high.min(1.0) }
+    }
+}
+
 /// A line through points, with a band when only y is uncertain and with crosses when both are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
