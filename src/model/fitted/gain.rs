@@ -38,8 +38,8 @@ pub fn one_step_gain(mechanism: &impl Mechanism, panel: &Panel) -> f64 {
         for action in 0..mechanism.actions() {
             let actions = vec![action as u32; n];
             let mut row_sums = vec![0.0; n * p];
-            for j in 0..p {
-                let step = 1e-4 * range[j];
+            for (j, range) in range.iter().enumerate() {
+                let step = 1e-4 * range;
                 let moved = |by: f64| -> Vec<f64> {
                     points.iter().enumerate().map(|(i, x)| if i % p == j { x + by } else { *x }).collect()
                 };
