@@ -21,14 +21,14 @@ fn the_table_of_verdicts_is_the_one_we_know() {
         .iter()
         .map(|row| {
             let form = format!("{:?}", row.claim.form).to_lowercase();
-            format!(
-                "{} ({form}) {}\n    {}: {}\n    control {}",
-                row.claim.label,
-                row.claim.statement,
-                row.verdict.word(),
-                row.verdict.detail(),
-                row.control.word()
-            )
+            // Errors at rounding level differ in their last bits between machines; that they are at rounding level does not.
+            let detail = match &row.verdict {
+                Verdict::Exact { .. } => String::new(),
+                verdict => format!(": {}", verdict.detail()),
+            };
+            let (claim, word) = (&row.claim, row.verdict.word());
+            let control = row.control.word();
+            format!("{} ({form}) {}\n    {word}{detail}\n    control {control}", claim.label, claim.statement)
         })
         .collect();
     insta::assert_snapshot!(lines.join("\n"));

@@ -14,8 +14,8 @@ pub fn simulate(world: &(impl World + ?Sized), exogenous: &Exogenous) -> Panel {
     for i in 0..n {
         let level = exogenous.levels()[i] as usize;
         let noise = |t: usize| &exogenous.states(t)[i * p..(i + 1) * p];
-        for j in 0..p {
-            states[j] = world.initial_mean(level)[j] + noise(0)[j];
+        for ((s, m), u) in states[..p].iter_mut().zip(world.initial_mean(level)).zip(noise(0)) {
+            *s = m + u;
         }
         for t in 0..horizon {
             let state = &states[t * p..(t + 1) * p];

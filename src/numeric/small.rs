@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn eigenvalues_of_the_second_difference_matrix_are_known() {
-        let d = 5;
+        let d = 5usize;
         let m: Vec<f64> = (0..d * d)
             .map(|k| match (k / d).abs_diff(k % d) {
                 0 => 2.0,

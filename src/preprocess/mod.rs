@@ -1,6 +1,6 @@
 //! What a policy may see: from a history to the numbers a decision rule reads.
 //!
-//! There is one stepwise form with explicit [`Memory`], which deployment uses, and [`batch`], which folds the same steps over a
+//! There is one stepwise form with explicit [`Memory`], which deployment uses, and [`batch()`], which folds the same steps over a
 //! panel. The view is a type: a policy that reads [`Augmented`] rows cannot be given [`Observed`] ones.
 
 mod batch;

@@ -61,8 +61,8 @@ impl<M: Mechanism> Preprocessor for Oracle<M> {
             for k in 0..levels {
                 let world = &mut memory.view[i * width + k * p..i * width + (k + 1) * p];
                 self.mechanism.mean(k, world, action, &mut scratch.next, &mut scratch.reward);
-                for j in 0..p {
-                    world[j] = scratch.next[j] + scratch.level_states[j];
+                for ((s, mean), noise) in world.iter_mut().zip(&scratch.next).zip(&scratch.level_states) {
+                    *s = mean + noise;
                 }
             }
         }

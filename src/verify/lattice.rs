@@ -100,13 +100,13 @@ fn episode(
         let pair = worlds.map(|s| s as usize);
         let action = rule[pairs.iter().position(|p| *p == pair).expect("a reachable pair")] as u32;
         let (mut next, mut reward) = ([0.0], [0.0]);
-        for k in 0..2 {
-            bed.mean(k, &[worlds[k]], &[action], &mut next, &mut reward);
+        for (k, world) in worlds.iter_mut().enumerate() {
+            bed.mean(k, &[*world], &[action], &mut next, &mut reward);
             if k == z {
                 total += DISCOUNT.powi(t) * reward[0];
             }
             if t + 1 < decisions {
-                worlds[k] = next[0] + noise(t as usize + 1);
+                *world = next[0] + noise(t as usize + 1);
             }
         }
     }

@@ -100,7 +100,7 @@ fn fuzz(budget: Budget, bound: fn(&Pair) -> f64) -> Verdict {
     };
     // Hadamard rows, exact features, targets off by a sign pattern in the span: equality.
     let hadamard: Vec<f64> =
-        (0..16u32).map(|k| if (k / 4 & k % 4).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 }).collect();
+        (0..16u32).map(|k| if ((k / 4) & (k % 4)).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 }).collect();
     case(&hadamard, &hadamard, &[0.0; 4], &[0.01, 0.01, -0.01, -0.01], 4);
     // Near-collinear features.
     let collinear = [1.0, 1.0, 1.0, 0.9, 1.0, 0.95];

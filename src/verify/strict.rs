@@ -49,13 +49,16 @@ fn world(i: u64) -> Finite {
     Finite::random(2, 3, 2, 2, Stream::new(5).named("strict").index(i))
 }
 
+/// An action from the time, the noise so far and the actions so far.
+type Choice<'a> = dyn Fn(usize, &[usize], &[usize]) -> usize + 'a;
+
 /// The best value of three decisions: (fair, strictly fair). With `logged`, the first action was a coin's and not the policy's.
 ///
 /// A strictly fair rule is a function g of the noise; there are 2 + 4 + 8 noises seen by then, hence 2¹⁴ rules.
 fn optima(world: &Finite, logged: bool) -> (f64, f64) {
     let horizon = 3;
     let slot = |t: usize, noise: &[usize]| [0, 2, 6][t] + noise[..=t].iter().fold(0, |code, u| 2 * code + u);
-    let earned = |choose: &dyn Fn(usize, &[usize], &[usize]) -> usize| {
+    let earned = |choose: &Choice<'_>| {
         let mut total = 0.0;
         for code in 0..8usize {
             let noise = [code >> 2 & 1, code >> 1 & 1, code & 1];

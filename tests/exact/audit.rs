@@ -242,7 +242,7 @@ fn shapes_that_do_not_fit_are_named() {
 
 #[test]
 fn a_counterfactual_state_that_overflows_is_named() {
-    let people: [(u32, &[f64], &[u32], &[f64]); 2] =
+    let people: [Row; 2] =
         [(1, &[1.0, 2.0], &[0, 0], &[0.0, 0.0]), (0, &[2.0, 3.0, 4.0], &[0, 0, 0], &[0.0, 0.0, 0.0])];
     let panel = panel(2, 2, &people);
     let agent = Deployed::new(Full { state_dim: 1 }, UniformlyRandom { actions: 2 });

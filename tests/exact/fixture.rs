@@ -148,8 +148,11 @@ pub fn resample(panel: &Panel, people: &[usize]) -> Panel {
     builder.finish()
 }
 
-/// A panel of one-dimensional states from rows (level, states, actions, rewards).
-pub fn panel(levels: usize, actions: usize, people: &[(u32, &[f64], &[u32], &[f64])]) -> Panel {
+/// A person of one-dimensional states: level, states, actions, rewards.
+pub type Row<'a> = (u32, &'a [f64], &'a [u32], &'a [f64]);
+
+/// A panel of such people, named p0, p1, …
+pub fn panel(levels: usize, actions: usize, people: &[Row<'_>]) -> Panel {
     let mut builder = PanelBuilder::new(Labels::numbered(levels), Labels::numbered(actions), 1).unwrap();
     for (i, (level, states, actions, rewards)) in people.iter().enumerate() {
         builder.push(Person { id: &format!("p{i}"), level: *level, states, actions, rewards }).unwrap();

@@ -112,13 +112,13 @@ fn three_people_by_hand() {
     let (panel, target, behaviour) = by_hand();
     let off = OffPolicy::new(&panel, &target, &behaviour, DISCOUNT).unwrap();
     // ρ: person 0: ¾/½ = 1.5, then × ½/¼ = 3; person 1: 1/0.8 = 1.25; person 2: ½/1 = 0.5, then × 0.875/0.5 = 0.875.
-    let returns = [1.5 * 2.0 + 0.7 * 3.0 * -1.0, 1.25 * 3.0, 0.5 * 0.5 + 0.7 * 0.875 * 4.0];
+    let returns = [1.5 * 2.0 - 0.7 * 3.0, 1.25 * 3.0, 0.5 * 0.5 + 0.7 * 0.875 * 4.0];
     let found = off.per_decision();
     assert_same(found.mean, Estimate::of(&returns).mean);
     assert_same(found.standard_error, Estimate::of(&returns).standard_error);
 
     let m1 = (1.5 * 2.0 + 1.25 * 3.0 + 0.5 * 0.5) / 3.25;
-    let m2 = (3.0 * -1.0 + 0.875 * 4.0) / 3.875;
+    let m2 = (0.875 * 4.0 - 3.0) / 3.875;
     let found = off.weighted().unwrap();
     assert_same(found.mean, m1 + 0.7 * 2.0 / 3.0 * m2);
     let (w1, w2) = (3.25 / 3.0, 3.875 / 2.0);

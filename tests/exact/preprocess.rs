@@ -205,7 +205,7 @@ fn full_shows_state_and_level_and_unaware_the_state_alone() {
 fn single_stage_is_right_for_the_bandit_and_wrong_over_time() {
     // Two people a level, so that the level means are exact in both: contexts m(z) ± ½.
     let bandit = Bandit::new(1.5);
-    let people: [(u32, &[f64], &[u32], &[f64]); 4] =
+    let people: [Row; 4] =
         [(0, &[0.7], &[1], &[0.0]), (0, &[-0.3], &[0], &[0.0]), (1, &[2.2], &[0], &[0.0]), (1, &[1.2], &[1], &[0.0])];
     let contexts = panel(2, 2, &people);
     let flap = SingleStage::fit(&contexts).unwrap();
@@ -224,7 +224,7 @@ fn single_stage_is_right_for_the_bandit_and_wrong_over_time() {
 
 #[test]
 fn single_stage_needs_somebody_at_every_level() {
-    let people: [(u32, &[f64], &[u32], &[f64]); 2] = [(0, &[1.0, 4.0], &[0], &[0.0]), (2, &[3.0], &[0], &[0.0])];
+    let people: [Row; 2] = [(0, &[1.0, 4.0], &[0], &[0.0]), (2, &[3.0], &[0], &[0.0])];
     assert_eq!(SingleStage::fit(&panel(3, 1, &people)), None);
     let flap = SingleStage::fit(&panel(1, 1, &[(0, &[1.0, 4.0], &[0], &[0.0])])).unwrap();
     assert_eq!((flap.width(), flap.begin(&[0], &[7.0]).view), (1, vec![7.0]));
@@ -235,7 +235,7 @@ fn single_stage_needs_somebody_at_every_level() {
 
 #[test]
 fn a_view_that_leaves_the_finite_numbers_names_person_time_and_value() {
-    let people: [(u32, &[f64], &[u32], &[f64]); 3] = [
+    let people: [Row; 3] = [
         (0, &[0.0, 0.5], &[0], &[0.0]),
         (1, &[1.0, 2.0, 3.0], &[0, 0], &[0.0, 0.0]),
         (1, &[0.0, 0.0], &[0, 0], &[0.0, 0.0]),

@@ -18,7 +18,7 @@ fn sequences(base: usize, length: usize) -> Vec<Vec<usize>> {
 }
 
 /// The strict metric of a deterministic rule, by listing levels, noise and pasts; also the plain one.
-fn listed(world: &FiniteWorld, rule: &dyn Fn(usize, &[usize], &[usize]) -> usize, horizon: usize) -> (f64, f64) {
+fn listed(world: &FiniteWorld, rule: impl Fn(usize, &[usize], &[usize]) -> usize, horizon: usize) -> (f64, f64) {
     let (levels, noise) = (law(world.tables().levels.iter().copied()), law(world.tables().noise.iter().copied()));
     let act = |k: usize, u: &[usize], past: &[usize]| rule(k, &states_under(world, k, u, past), past);
     let mut strict = std::collections::HashMap::new();
@@ -63,7 +63,7 @@ fn the_strict_metric_of_deterministic_policies_is_the_listed_one() {
         Rule { rule: fair_choice, deterministic: true },
     );
     let rule = |z: usize, s: &[usize], a: &[usize]| choose(fair_choice(&counterfactual_states(&plain(), z, s, a)));
-    let (strict, plain_metric) = listed(&world, &rule, 3);
+    let (strict, plain_metric) = listed(&world, rule, 3);
     let found = strict_unfairness(&world, &fair, &census, Alternatives::Every).unwrap();
     assert_same(found.metric.mean, strict);
     assert_eq!(found.tried, 10);
@@ -73,7 +73,7 @@ fn the_strict_metric_of_deterministic_policies_is_the_listed_one() {
 
     let unaware =
         Deployed::new(Unaware { state_dim: 1 }, Rule { rule: |x: &[usize]| unaware_choice(x[0]), deterministic: true });
-    let (strict, plain_metric) = listed(&world, &|_, s, _| choose(unaware_choice(*s.last().unwrap())), 3);
+    let (strict, plain_metric) = listed(&world, |_, s, _| choose(unaware_choice(*s.last().unwrap())), 3);
     assert_same(strict_unfairness(&world, &unaware, &census, Alternatives::Every).unwrap().metric.mean, strict);
     assert_same(evaluate(&world, &unaware, &census, DISCOUNT).unfairness.metric.mean, plain_metric);
     assert!(strict > plain_metric);

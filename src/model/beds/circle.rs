@@ -159,9 +159,9 @@ impl Circle {
             for block in 0..2 {
                 let (next, c) = (Self::next_block(block, a), self.turn[a]);
                 let reward = self.mean_reward(a, block);
-                for k in 0..3 {
+                for (k, mean) in reward.into_iter().enumerate() {
                     let i = index(a, block, k);
-                    right[i] = reward[k];
+                    right[i] = mean;
                     matrix[i * 12 + i] += 1.0;
                     for b in 0..2 {
                         for j in 0..3 {

@@ -132,11 +132,11 @@ impl Hat {
         let (d0, d1) = (rule.preference[c], rule.preference[c + 1]);
         // With x ∈ [0, 1] along the cell, the right hat is x, the left one 1 − x; action 1 is played where d(x) > 0.
         let span = |a: f64, b: f64| ((b - a) - 0.5 * (b * b - a * a), 0.5 * (b * b - a * a));
-        if d0 > 0.0 && d1 > 0.0 || d0 == 0.0 && d1 > 0.0 || d0 > 0.0 && d1 == 0.0 {
-            return [(0.0, 0.0), span(0.0, 1.0)];
-        }
-        if d0 <= 0.0 && d1 <= 0.0 {
+        if d0.max(d1) <= 0.0 {
             return [span(0.0, 1.0), (0.0, 0.0)];
+        }
+        if d0.min(d1) >= 0.0 {
+            return [(0.0, 0.0), span(0.0, 1.0)];
         }
         let cut = d0 / (d0 - d1);
         if d0 > 0.0 { [span(cut, 1.0), span(0.0, cut)] } else { [span(0.0, cut), span(cut, 1.0)] }

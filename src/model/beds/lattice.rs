@@ -3,7 +3,7 @@
 use super::super::Mechanism;
 use crate::data::{Labels, Panel, PanelBuilder, Person};
 use crate::numeric::Stream;
-use rand::{Rng, RngExt};
+use rand::RngExt;
 
 /// Two levels, two actions, states {0, 1, 2, 3}: S₁ = m_Z + U₁, S′ = μ(S, A, Z) + U with m, μ ∈ {0, 1, 2} and U a fair bit.
 ///
@@ -154,8 +154,8 @@ impl Lattice {
                 let mean =
                     |sums: &[[f64; 2]; STATES]| (0..STATES).map(|s| sums[s][a]).sum::<f64>() / f64::max(total, 1.0);
                 let (next, reward) = (mean(&fit.means[z]), mean(&fit.rewards[z]));
-                for s in 0..STATES {
-                    let n = counts[z][s][a];
+                for (s, row) in counts[z].iter().enumerate() {
+                    let n = row[a];
                     fit.means[z][s][a] = if n > 0.0 { fit.means[z][s][a] / n } else { next };
                     fit.rewards[z][s][a] = if n > 0.0 { fit.rewards[z][s][a] / n } else { reward };
                 }

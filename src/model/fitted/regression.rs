@@ -97,7 +97,13 @@ pub(super) fn fit_table(
 }
 
 /// The coefficients on the basis's functions at one action and level: each block's, times its factor there.
-fn resolve(solution: &[f64], blocks: &[Block], q: usize, outputs: usize, factor: impl Fn(&Block) -> f64) -> Vec<f64> {
+pub(super) fn resolve(
+    solution: &[f64],
+    blocks: &[Block],
+    q: usize,
+    outputs: usize,
+    factor: impl Fn(&Block) -> f64,
+) -> Vec<f64> {
     let columns: usize = blocks.iter().map(|b| b.functions).sum();
     let mut resolved = vec![0.0; q * outputs];
     for (resolved, solution) in resolved.chunks_exact_mut(q).zip(solution.chunks_exact(columns)) {

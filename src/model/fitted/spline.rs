@@ -56,6 +56,11 @@ impl NaturalSpline {
         self.knots.len() - 1
     }
 
+    /// The first and the last knot.
+    pub fn boundary(&self) -> (f64, f64) {
+        (self.knots[0], self.knots[self.knots.len() - 1])
+    }
+
     /// Writes the functions at x.
     pub fn fill(&self, x: f64, out: &mut [f64]) {
         let (first, last) = (self.knots[0], self.knots[self.knots.len() - 1]);

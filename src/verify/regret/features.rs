@@ -11,7 +11,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         "|φᵀΔw| ≤ ‖Δw‖∞ ‖φ‖∞",
         &[],
         Expected::Refuted,
-        |budget| holder(budget, |w| sup(w)),
+        |budget| holder(budget, sup),
         |budget| holder(budget, |w| w.iter().map(|x| x.abs()).sum()),
     ),
     Claim::corrected(
@@ -163,9 +163,9 @@ fn bent(right: fn(f64, f64, f64) -> f64) -> Verdict {
     for k in [1u32, 2] {
         // d = 4ᵏ; the inner product x₁x₂ ⊕ x₃x₄ ⊕ … is bent on 2k bits.
         let d = 4usize.pow(k);
-        let hadamard = |i: usize, j: usize| if (i & j).count_ones() % 2 == 0 { 1.0 } else { -1.0 };
+        let hadamard = |i: usize, j: usize| if (i & j).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
         let ε = 0.01;
-        let error = |i: usize| if ((i & (i >> 1)) & 0x5555).count_ones() % 2 == 0 { ε } else { -ε };
+        let error = |i: usize| if ((i & (i >> 1)) & 0x5555).count_ones().is_multiple_of(2) { ε } else { -ε };
         // A = Σφφᵀ = d·I, so Δw = (1/d) Σ φᵢ(r̂ᵢ − rᵢ).
         let δw: Vec<f64> = (0..d).map(|j| (0..d).map(|i| hadamard(i, j) * error(i)).sum::<f64>() / d as f64).collect();
         let left: f64 = δw.iter().map(|x| x.abs()).sum();

@@ -93,7 +93,7 @@ impl Finite {
         law.iter_mut().for_each(|p| *p /= total);
         let steep = between(&mut rng, 0.1, 1.0);
         let q: Vec<Vec<f64>> = (0..points).map(|_| (0..actions).map(|_| steep * signed(&mut rng)).collect()).collect();
-        let ξ = if i % 3 == 0 { 0.0 } else { between(&mut rng, 0.0, 0.2) };
+        let ξ = if i.is_multiple_of(3) { 0.0 } else { between(&mut rng, 0.0, 0.2) };
         let f: Vec<Vec<f64>> =
             q.iter().map(|row| row.iter().map(|x| x + ξ * signed(&mut rng).signum()).collect()).collect();
         let reach = uniform_index(&mut rng, 3);
