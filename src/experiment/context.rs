@@ -8,6 +8,7 @@ use super::{Cell, Record, Study};
 use crate::data::Panel;
 use crate::model::fitted::FitError;
 use crate::numeric::Stream;
+use rayon::prelude::*;
 use std::sync::OnceLock;
 
 /// A study seen through one of its attributes; the generative model is fitted when it is first asked for.
@@ -72,6 +73,27 @@ impl Context {
     /// The header of files of results made with these studies.
     pub fn header(&self) -> Header {
         Header::new(self.studies.iter().map(|s| (s.name().into(), s.fingerprint())).collect())
+    }
+
+    /// Fits the generative models that some cells will ask for.
+    ///
+    /// It is done before cells run side by side: a thread that waits inside a fit may take up another cell, and that cell must not wait for
+    /// the same fit.
+    ///
+    /// # Errors
+    /// [`CellError`].
+    pub fn prepare(&self, cells: &[&Cell]) -> Result<(), CellError> {
+        let mut names: Vec<(&str, &str)> = cells
+            .iter()
+            .filter_map(|cell| match cell {
+                Cell::Synthetic(_) => None,
+                Cell::SemiSynthetic(c) => Some((c.study.as_str(), c.attribute.as_str())),
+                Cell::Split(c) => Some((c.study.as_str(), c.attribute.as_str())),
+            })
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names.into_par_iter().try_for_each(|(study, attribute)| self.aspect(study, attribute).map(|_| ()))
     }
 
     /// Does a cell.

@@ -98,6 +98,7 @@ pub fn run(
 
     let shared = Mutex::new((journal, Vec::with_capacity(left.len()), Stages::default()));
     let work = || {
+        context.prepare(&left)?;
         // One cell at a time: a chunk of cells is as good as lost when the run is killed.
         left.par_iter().with_max_len(1).try_for_each(|cell| -> Result<(), RunError> {
             let (record, stages) = context.run(cell)?;

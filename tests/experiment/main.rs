@@ -5,7 +5,7 @@ mod tables;
 
 use counterfair::experiment::{Label, Learner, Scale};
 
-/// A grid of seconds, off every special point: three sizes, δ = 0.7, unequal horizons of data and evaluation.
+/// A grid of seconds, off every special point: two sizes, δ = 0.7, unequal horizons of data and evaluation.
 fn small() -> Scale {
     Scale {
         sizes: vec![60, 120],
@@ -20,7 +20,7 @@ fn small() -> Scale {
         shifts: vec![0.5],
         semi_people: 80,
         semi_horizon: 7,
-        seeds: 2,
+        seeds: 4,
         splits: 2,
         learner: Learner::LeastSquares,
     }

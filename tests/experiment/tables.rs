@@ -32,8 +32,24 @@ fn the_tables_of_the_two_worlds_are_as_published() {
 
 #[test]
 fn the_table_of_the_stand_in_is_as_published() {
-    let section = real_data(records(), &small(), &context().studies()[0]);
-    insta::assert_snapshot!("real_data_stand_in", section.tables[0].markdown());
+    let mut table = real_data(records(), &small(), &context().studies()[0]).tables[0].clone();
+    // Unfairness goes through a net, whose training magnifies the last bit of a product: another processor may stop at another epoch.
+    table.rows.retain(|row| row[0] == "Value");
+    insta::assert_snapshot!("real_data_stand_in", table.markdown());
+}
+
+#[test]
+fn on_the_stand_in_full_is_the_least_fair_for_every_attribute() {
+    let table = &real_data(records(), &small(), &context().studies()[0]).tables[0];
+    let mean = |row: usize, column: usize| -> f64 {
+        let cell = &table.rows[row][column];
+        cell.split(' ').next().and_then(|text| text.parse().ok()).expect("a mean before its deviation")
+    };
+    for attribute in 2..table.columns.len() {
+        let [full, random, unaware, ours] = [0, 1, 2, 3].map(|row| mean(row, attribute));
+        assert_eq!(random, 0.0);
+        assert!(full > unaware.max(ours) && unaware.min(ours) > 0.0, "{}", table.columns[attribute]);
+    }
 }
 
 #[test]

@@ -7,6 +7,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 /// Units a pixel: plotters places marks on whole numbers, and a quarter of a pixel is fine enough for smooth lines.
 const UNITS: f64 = 4.0;
+/// plotters divides font sizes by this before it writes them.
+const FONT: f64 = 1.24;
 
 /// A drawing in pixels.
 pub(super) struct Canvas<'a> {
@@ -61,7 +63,7 @@ impl Canvas<'_> {
             Hang::Center => HPos::Center,
             Hang::Right => HPos::Right,
         };
-        let style = ("sans-serif", size * UNITS).into_font().color(&color).pos(Pos::new(h, VPos::Center));
+        let style = ("sans-serif", size * FONT * UNITS).into_font().color(&color).pos(Pos::new(h, VPos::Center));
         self.area.draw(&Text::new(text.to_string(), unit(at), style)).expect("text takes every drawing");
     }
 
@@ -94,12 +96,12 @@ impl Canvas<'_> {
 
     /// A chart's title.
     pub fn title(&self, text: &str, at: (f64, f64)) {
-        self.text(text, at, 15.0, INK, Hang::Left);
+        self.text(text, at, 14.0, INK, Hang::Left);
     }
 
     /// A tick label or an axis title.
     pub fn note(&self, text: &str, at: (f64, f64), hang: Hang) {
-        self.text(text, at, 13.0, MUTED, hang);
+        self.text(text, at, 12.0, MUTED, hang);
     }
 }
 

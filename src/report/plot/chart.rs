@@ -78,7 +78,7 @@ const LEFT: f64 = 52.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 46.0;
 /// Space on the right for labels, by letters of the longest one.
-const LETTER: f64 = 6.6;
+const LETTER: f64 = 7.0;
 /// How far below the least mean a logarithmic axis follows a band.
 const BELOW: f64 = 2.0;
 /// Least distance between two labels.
@@ -142,7 +142,7 @@ impl Chart {
             if (at - end).abs() > 2.0 {
                 canvas.line(&[(right + 1.0, *end), (right + 6.0, at)], *color, 0.7, false);
             }
-            canvas.text(name, (right + 8.0, at), 13.0, *color, Hang::Left);
+            canvas.text(name, (right + 8.0, at), 12.5, *color, Hang::Left);
         }
     }
 

@@ -58,12 +58,12 @@ impl Dumbbell {
         let mut at = LEFT;
         for (name, (color, marker)) in self.groups.iter().zip(looks) {
             canvas.marker(marker, (at + 4.0, 32.0), color);
-            canvas.text(name, (at + 13.0, 32.0), 13.0, INK, Hang::Left);
-            at += 36.0 + 6.6 * name.chars().count() as f64;
+            canvas.text(name, (at + 13.0, 32.0), 12.5, INK, Hang::Left);
+            at += 36.0 + 7.0 * name.chars().count() as f64;
         }
         for (i, row) in self.rows.iter().enumerate() {
             let y = TOP + ROW * (i as f64 + 0.5);
-            canvas.text(&row.name, (LEFT - 10.0, y), 13.0, INK, Hang::Right);
+            canvas.text(&row.name, (LEFT - 10.0, y), 12.5, INK, Hang::Right);
             let ends = row.shares.map(|s| (x.at(s.mean), y));
             canvas.line(&ends, MUTED, 1.2, false);
             // Each group has its own height, so that intervals that overlap can still be told apart.
