@@ -1,6 +1,7 @@
 //! The commands as people and scripts use them: files in, files out, exit codes, and nothing half-written.
 
 use counterfair::data::{ReadOptions, read_csv};
+use counterfair::learn::Deployment;
 use counterfair::learn::stored::StoredPolicy;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -353,6 +354,32 @@ proptest! {
             let mut memory = agent.begin(&[0], &vec![0.5; policy.state_dim], &[0.5]);
             agent.act(&mut memory, &[0.5], &mut [0]);
             agent.advance(&mut memory, &[0], &vec![0.25; policy.state_dim]);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    /// Lines with bytes changed, cut or repeated: an error or a decision, never a panic, and a refused line leaves no trace.
+    #[test]
+    fn mutated_lines_are_errors_or_decisions(byte in any::<u8>(), at in any::<prop::sample::Index>(), len in 0usize..20, kind in 0u8..4) {
+        const FIRST: &[u8] = br#"{"id": "ann", "z": "1", "state": [0.25]}"#;
+        const NEXT: &[u8] = br#"{"id": "ann", "z": 1, "state": [-1.5e0], "action": "0"}"#;
+        let policy = StoredPolicy::from_json(POLICY.as_bytes(), "policy").unwrap();
+        let (mut mutated, mut clean) = (Deployment::new(policy.clone()), Deployment::new(policy));
+        mutated.answer(FIRST).unwrap();
+        clean.answer(FIRST).unwrap();
+        let mut line = NEXT.to_vec();
+        let at = at.index(line.len());
+        let end = (at + len).min(line.len());
+        match kind {
+            0 => line[at] = byte,
+            1 => line.truncate(at),
+            2 => { line.drain(at..end); }
+            _ => { let piece = line[at..end].to_vec(); line.splice(at..at, piece); }
+        }
+        if mutated.answer(&line).is_err() {
+            prop_assert_eq!(mutated.answer(NEXT), clean.answer(NEXT));
         }
     }
 }

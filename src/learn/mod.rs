@@ -2,6 +2,7 @@
 
 mod action_value;
 mod agent;
+mod deployment;
 pub mod features;
 mod finite;
 mod fitted_q;
@@ -16,6 +17,7 @@ pub mod stored;
 
 pub use action_value::{ActionValue, LinearQ};
 pub use agent::{Agent, AgentMemory, Deployed};
+pub use deployment::{Deployment, LineError};
 pub use finite::FiniteMdp;
 pub use fitted_q::{Clipping, FittedQ, FittedQError, Outcome, Settings, fitted_q_iteration};
 pub(crate) use fitted_q::{Regressions, check};

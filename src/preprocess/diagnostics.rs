@@ -93,12 +93,14 @@ struct ResidualRow {
     person: usize,
     level: usize,
     action: usize,
-    /// p state residuals (`None` where the next state is unknown), then the reward's.
-    values: Vec<Option<f64>>,
+    /// Whether the state after it is known; without it only the reward has a residual.
+    has_next: bool,
 }
 
 struct Residuals {
     rows: Vec<ResidualRow>,
+    /// p state residuals and the reward's for each row, flat.
+    values: Vec<f64>,
     /// Largest absolute value of each output, the scale against which residuals may be rounding.
     scale: Vec<f64>,
 }
@@ -107,27 +109,36 @@ impl Residuals {
     fn new(mechanism: &impl Mechanism, panel: &Panel) -> Self {
         let p = panel.state_dim();
         let (mut rows, mut scale) = (Vec::with_capacity(panel.decisions()), vec![0.0f64; p + 1]);
+        let mut values = Vec::with_capacity(panel.decisions() * (p + 1));
         let (mut next, mut reward) = (vec![0.0; p], [0.0]);
         for (i, person) in panel.iter().enumerate() {
             for (t, &action) in person.actions.iter().enumerate() {
                 let state = &person.states[t * p..(t + 1) * p];
                 mechanism.mean(person.level as usize, state, &[action], &mut next, &mut reward);
                 let after = person.states.get((t + 1) * p..(t + 2) * p);
-                let mut values: Vec<Option<f64>> = (0..p).map(|j| after.map(|s| s[j] - next[j])).collect();
-                values.push(Some(person.rewards[t] - reward[0]));
+                values.extend((0..p).map(|j| after.map_or(0.0, |s| s[j] - next[j])));
+                values.push(person.rewards[t] - reward[0]);
                 for (j, scale) in scale.iter_mut().enumerate() {
                     let observed = if j < p { after.map_or(0.0, |s| s[j]) } else { person.rewards[t] };
                     *scale = scale.max(observed.abs());
                 }
-                rows.push(ResidualRow { person: i, level: person.level as usize, action: action as usize, values });
+                let (level, action, has_next) = (person.level as usize, action as usize, after.is_some());
+                rows.push(ResidualRow { person: i, level, action, has_next });
             }
         }
-        Self { rows, scale }
+        Self { rows, values, scale }
+    }
+
+    /// (person, residual) of one output for the rows that pass, in the order of the panel.
+    fn of(&self, output: usize, pass: impl Fn(&ResidualRow) -> bool) -> Vec<(usize, f64)> {
+        let width = self.scale.len();
+        let known = |row: &ResidualRow| row.has_next || output == width - 1;
+        let rows = self.rows.iter().zip(self.values.chunks_exact(width)).filter(|(row, _)| known(row) && pass(row));
+        rows.map(|(row, values)| (row.person, values[output])).collect()
     }
 
     fn cell(&self, level: usize, action: usize, output: usize) -> (Estimate, f64) {
-        let rows = self.rows.iter().filter(|row| (row.level, row.action) == (level, action));
-        let values: Vec<(usize, f64)> = rows.filter_map(|row| Some((row.person, row.values[output]?))).collect();
+        let values = self.of(output, |row| (row.level, row.action) == (level, action));
         let mean = by_person(&values);
         let squares: f64 = values.iter().map(|(_, x)| (x - mean.mean).powi(2)).sum();
         (mean, (squares / values.len().max(1) as f64).sqrt())
@@ -137,9 +148,8 @@ impl Residuals {
         let noiseless = NOISELESS * self.scale[output];
         let spread: Vec<Estimate> = (0..levels)
             .map(|level| {
-                let rows = self.rows.iter().filter(|row| row.level == level);
-                let values: Vec<(usize, f64)> =
-                    rows.filter_map(|row| Some((row.person, row.values[output]?.abs()))).collect();
+                let mut values = self.of(output, |row| row.level == level);
+                values.iter_mut().for_each(|(_, x)| *x = x.abs());
                 by_person(&values)
             })
             .collect();
@@ -194,4 +204,139 @@ fn support(panel: &Panel, preprocessed: &Experience<Augmented>) -> Vec<Support> 
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Labels, PanelBuilder, Person};
+    use crate::preprocess::{Sequential, batch};
+
+    /// Means 0 everywhere: residuals are the data.
+    struct Zero;
+
+    impl Mechanism for Zero {
+        fn state_dim(&self) -> usize {
+            1
+        }
+        fn levels(&self) -> usize {
+            2
+        }
+        fn actions(&self) -> usize {
+            2
+        }
+        fn initial_mean(&self, level: usize) -> &[f64] {
+            const MEANS: [[f64; 1]; 2] = [[0.0], [3.0]];
+            &MEANS[level]
+        }
+        fn mean(&self, level: usize, _: &[f64], _: &[u32], next: &mut [f64], rewards: &mut [f64]) {
+            next.fill(level as f64);
+            rewards.fill(0.0);
+        }
+    }
+
+    /// Level 0: two people with noise ±1 and ±2; level 1: two with noise ±3 and ±4, the last without a final state.
+    fn panel() -> Panel {
+        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 1).unwrap();
+        let people: [(u32, &[f64], &[u32], &[f64]); 4] = [
+            (0, &[0.5, 1.0, -1.0], &[0, 1], &[2.0, -2.0]),
+            (0, &[0.0, 2.0, -2.0], &[1, 1], &[1.0, 1.0]),
+            (1, &[2.5, 4.0, -2.0], &[0, 0], &[0.5, 0.5]),
+            (1, &[3.5, 5.0], &[0, 0], &[0.0, 1.0]),
+        ];
+        for (i, (level, states, actions, rewards)) in people.into_iter().enumerate() {
+            builder.push(Person { id: &i.to_string(), level, states, actions, rewards }).unwrap();
+        }
+        builder.finish()
+    }
+
+    fn diagnostics() -> Diagnostics {
+        let panel = panel();
+        let views = batch(&Sequential::new(&Zero, vec![0.5, 0.5]), &panel).unwrap();
+        diagnose(&Zero, &panel, &views)
+    }
+
+    #[test]
+    fn residuals_are_gathered_by_level_action_and_output() {
+        let cells = diagnostics().residuals;
+        let find = |level, action, output| {
+            cells.iter().find(|c| (c.level, c.action, c.output) == (level, action, output)).unwrap().clone()
+        };
+        // Level 0, action 1, next state: −1 of the first person, 2 and −2 of the second.
+        let cell = find(0, 1, 0);
+        assert_eq!((cell.mean.mean, cell.mean.count), (-1.0 / 3.0, 2));
+        let spread = (((-1.0f64 + 1.0 / 3.0).powi(2) + (2.0f64 + 1.0 / 3.0).powi(2) + (-2.0f64 + 1.0 / 3.0).powi(2))
+            / 3.0)
+            .sqrt();
+        approx::assert_relative_eq!(cell.spread, spread, max_relative = 1e-14);
+        // Level 1, action 0: next states 4 − 1, −2 − 1, 5 − 1 (the last decision has none), rewards 0.5, 0.5, 0, 1.
+        approx::assert_relative_eq!(find(1, 0, 0).mean.mean, 4.0 / 3.0, max_relative = 1e-14);
+        assert_eq!(find(1, 0, 1).mean.mean, 0.5);
+    }
+
+    #[test]
+    fn a_level_and_action_that_nobody_shows_is_listed() {
+        assert_eq!(diagnostics().unseen, [(1, 1)]);
+    }
+
+    #[test]
+    fn support_counts_counterfactual_states_outside_the_levels_own_range() {
+        // Own ranges: level 0 in [−2, 2], level 1 in [−2, 5]. Level 1's people in world 0: −0.5, 3, −3 and 0.5, 4: three outside.
+        let support = diagnostics().support;
+        assert_eq!((support[0].states, support[0].outside), (5, 3));
+        // Level 0's people in world 1: 3.5, 2, 0 and 3, 3, −1: all inside.
+        assert_eq!((support[1].states, support[1].outside), (6, 0));
+    }
+
+    #[test]
+    fn spread_that_differs_between_levels_is_found_by_the_wald_statistic() {
+        let found = diagnostics().dependence;
+        let state = &found[0];
+        // Mean |residual| by person: level 0: 1 and 2; level 1: 3 (two rows) and 4 (one row), ratio estimate 10/3.
+        assert_eq!(state.spread[0].mean, 1.5);
+        approx::assert_relative_eq!(state.spread[1].mean, 10.0 / 3.0, max_relative = 1e-14);
+        let (a, b) = (state.spread[0], state.spread[1]);
+        let z = (a.mean - b.mean) / a.standard_error.hypot(b.standard_error);
+        // With two levels the statistic is the square of the two-sample z.
+        approx::assert_relative_eq!(state.statistic, z * z, max_relative = 1e-12);
+        approx::assert_relative_eq!(
+            state.p_value,
+            2.0 * crate::numeric::quadrature::normal_cdf(-z.abs()),
+            max_relative = 1e-9
+        );
+    }
+
+    #[test]
+    fn an_output_without_noise_is_not_tested() {
+        struct Exact;
+        impl Mechanism for Exact {
+            fn state_dim(&self) -> usize {
+                1
+            }
+            fn levels(&self) -> usize {
+                2
+            }
+            fn actions(&self) -> usize {
+                1
+            }
+            fn initial_mean(&self, _: usize) -> &[f64] {
+                &[0.0]
+            }
+            fn mean(&self, _: usize, states: &[f64], _: &[u32], next: &mut [f64], rewards: &mut [f64]) {
+                next.copy_from_slice(states);
+                rewards.fill(7.0);
+            }
+        }
+        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(1), 1).unwrap();
+        for i in 0..4u32 {
+            let states = [f64::from(i), f64::from(i) + 0.1 * f64::from(i % 3)];
+            builder
+                .push(Person { id: &i.to_string(), level: i % 2, states: &states, actions: &[0], rewards: &[7.0] })
+                .unwrap();
+        }
+        let panel = builder.finish();
+        let views = batch(&Sequential::new(&Exact, vec![0.5, 0.5]), &panel).unwrap();
+        let outputs: Vec<usize> = diagnose(&Exact, &panel, &views).dependence.iter().map(|d| d.output).collect();
+        assert_eq!(outputs, [0]);
+    }
 }
