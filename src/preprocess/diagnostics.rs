@@ -235,10 +235,13 @@ mod tests {
         }
     }
 
+    /// Level, states, actions and rewards of one person.
+    type Record<'a> = (u32, &'a [f64], &'a [u32], &'a [f64]);
+
     /// Level 0: two people with noise ±1 and ±2; level 1: two with noise ±3 and ±4, the last without a final state.
     fn panel() -> Panel {
         let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 1).unwrap();
-        let people: [(u32, &[f64], &[u32], &[f64]); 4] = [
+        let people: [Record; 4] = [
             (0, &[0.5, 1.0, -1.0], &[0, 1], &[2.0, -2.0]),
             (0, &[0.0, 2.0, -2.0], &[1, 1], &[1.0, 1.0]),
             (1, &[2.5, 4.0, -2.0], &[0, 0], &[0.5, 0.5]),
