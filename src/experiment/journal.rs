@@ -58,9 +58,9 @@ pub enum JournalError {
         /// The file.
         path: PathBuf,
         /// Its header.
-        found: Header,
+        found: Box<Header>,
         /// The header it would need.
-        expected: Header,
+        expected: Box<Header>,
     },
     /// One cell with two different results.
     #[error("{path}: cell {key} has two different results")]
@@ -188,7 +188,7 @@ fn parse(path: &Path, text: &[u8], expected: &Header) -> Result<Vec<Record>, Jou
     let (_, first) = lines.next().unwrap_or((0, &[]));
     let found: Header = parse_line(path, 1, first)?;
     if found != *expected {
-        return Err(JournalError::Header { path: path.into(), found, expected: expected.clone() });
+        return Err(JournalError::Header { path: path.into(), found: found.into(), expected: expected.clone().into() });
     }
     let mut records = Vec::new();
     for (i, line) in lines {

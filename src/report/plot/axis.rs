@@ -88,7 +88,7 @@ impl Placed {
             }
         }
         let (begin, end) = pixels;
-        let strip = has_zero.then(|| begin + (end - begin) * STRIP * 0.35);
+        let strip = has_zero.then_some(begin + (end - begin) * STRIP * 0.35);
         let begin = if has_zero { begin + (end - begin) * STRIP } else { begin };
         let mut placed = Self { spacing: axis.spacing, low, high, pixels: (begin, end), strip, ticks: vec![] };
         let at = axis.ticks.clone().unwrap_or_else(|| placed.round_ticks());
