@@ -115,7 +115,7 @@ fn shards_that_contradict_each_other_are_not_joined() {
 fn merging_nothing_says_where_it_looked() {
     let folder = Folder::new("empty");
     fs::create_dir_all(&folder.0).expect("a folder");
-    assert!(matches!(merge(&[folder.0.clone()], &folder.0), Err(RunError::NothingToMerge { .. })));
+    assert!(matches!(merge(std::slice::from_ref(&folder.0), &folder.0), Err(RunError::NothingToMerge { .. })));
     assert_eq!(Shard::WHOLE.file_name(), "cells.jsonl");
 }
 
