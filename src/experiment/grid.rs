@@ -68,7 +68,7 @@ pub struct Scale {
     pub long_horizon: usize,
     /// Weights of the mixtures of Full and Ours.
     pub weights: Vec<f64>,
-    /// η of `fig:semi`.
+    /// η of `fig:semi`, of both signs: the source document does not say which group it moves, and the answer depends on it.
     pub shifts: Vec<f64>,
     /// N of `fig:semi`.
     pub semi_people: usize,
@@ -95,7 +95,7 @@ impl Scale {
             evaluation_horizon: 20,
             long_horizon: 100,
             weights: vec![0.1, 0.25, 0.5, 0.75, 0.9],
-            shifts: vec![0.0, 0.5, 1.0, 1.5, 2.0],
+            shifts: vec![-2.0, -1.0, 0.0, 1.0, 2.0],
             semi_people: 1000,
             semi_horizon: 12,
             seeds: 100,
@@ -110,7 +110,7 @@ impl Scale {
             sizes: vec![100, 200, 500, 1000],
             strengths: vec![0.0, 1.0, 2.0],
             evaluation_people: 2000,
-            shifts: vec![0.0, 1.0, 2.0],
+            shifts: vec![-2.0, 0.0, 2.0],
             semi_people: 500,
             seeds: 6,
             splits: 3,

@@ -53,7 +53,8 @@ fn table(records: &[Record], scale: &Scale, study: &Study) -> Table {
     let simulated = if study.is_simulated() { "SIMULATED stand-in: " } else { "" };
     let caption = format!(
         "{simulated}{} people, {} decisions; mean (standard deviation) over {} splits of the people, 80 % to learn and 20 % to judge. Unfairness is \
-         the CF metric along recorded histories, through a generative model fitted to everybody; value is by fitted Q evaluation, γ = {}.",
+         the CF metric along recorded histories, through a generative model fitted to everybody; value is by fitted Q evaluation on \
+         quadratics in state and level, the same class for every policy, γ = {}.",
         study.people(),
         study.decisions(),
         scale.splits,

@@ -22,6 +22,11 @@ pub fn semi(records: &[Record], scale: &Scale, study: &Study) -> Section {
         .to_vec(),
         ..Section::default()
     };
+    section.seen.push(
+        "The paper does not say which group η moves. Both signs are shown, because the answer depends on it: where η moves the groups' states \
+         towards each other, Unaware can become fairer instead of less fair."
+            .into(),
+    );
     let methods = [Method::Full, Method::Unaware, Method::Ours, Method::Oracle, Method::Random];
     for attribute in study.attributes() {
         let at = |cell: &Cell| match cell {
@@ -43,16 +48,13 @@ pub fn semi(records: &[Record], scale: &Scale, study: &Study) -> Section {
             "CF metric against η for {attribute}; N = {}, T = {}, {} seeds; nets of [32, 32] for each level{simulated}.",
             scale.semi_people, scale.semi_horizon, scale.seeds
         );
-        let end =
-            |m: Method| curves.iter().find(|(c, _)| *c == m).and_then(|(_, p)| p.last().map(|p| p.unfairness.mean));
-        let start =
-            |m: Method| curves.iter().find(|(c, _)| *c == m).and_then(|(_, p)| p.first().map(|p| p.unfairness.mean));
-        let words = |m: Method| match (start(m), end(m)) {
-            (Some(from), Some(to)) => format!("{} {from:.2} → {to:.2}", m.title()),
-            _ => format!("{} not learned", m.title()),
+        let words = |m: Method| {
+            let points = curves.iter().find(|(c, _)| *c == m).map_or(&[][..], |(_, points)| points);
+            let means: Vec<String> = points.iter().map(|p| format!("{:.2}", p.unfairness.mean)).collect();
+            format!("{} {}", m.title(), means.join(" → "))
         };
         let [full, unaware, ours, ..] = methods.map(words);
-        section.seen.push(format!("{attribute}, least to largest η: {full}, {unaware}, {ours}."));
+        section.seen.push(format!("{attribute}, from the least to the largest η: {full}; {unaware}; {ours}."));
         section.figures.push(figure(&format!("semi_{attribute}"), &chart, &caption, &curves, "eta"));
     }
     section
