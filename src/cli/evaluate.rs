@@ -40,6 +40,10 @@ pub struct Arguments {
     json: bool,
 }
 
+/// A policy judged by its own mistakes: every fair policy passes, however wrong its means are.
+const OWN_MEANS: &str = "the evaluator's mechanism is the policy's own (same people, same model), so the CF metric is 0 whatever the \
+     policy's errors; evaluate on other people, or with another --model";
+
 /// A value and the name of its estimator, or why there is none.
 type Row = (&'static str, Result<Estimate, String>);
 
@@ -74,7 +78,10 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     let (values, overlap) = stage("estimating the value", || values(arguments, &policy, panel, &along))?;
 
     let worlds = Sequential::new(&mechanism, arguments.model.level_weights(panel)?);
-    let notes = warnings(&mechanism, panel, &diagnose(&mechanism, panel, &batch(&worlds, panel)?));
+    let mut notes = warnings(&mechanism, panel, &diagnose(&mechanism, panel, &batch(&worlds, panel)?));
+    if policy.mechanism.as_ref() == Some(&mechanism) {
+        notes.insert(0, OWN_MEANS.into());
+    }
     if arguments.json {
         print_json(&policy, panel, &audit, &values, overlap, &notes);
     } else {
@@ -103,20 +110,26 @@ fn values(
         }
         _ => by_regression(arguments, &observed, along, p, levels, discount)?,
     };
-    let mut rows: Vec<Row> = vec![("fitted Q evaluation", fitted)];
+    let mut rows: Vec<Row> = vec![("fitted Q evaluation, endless horizon", fitted)];
     let features = Polynomial::for_rows(observed.views(), p, levels.max(2), 1)?;
     let mut behaviour = vec![0.0; along.len()];
     fit_propensity(&observed, &features)?.policy.probabilities(observed.views(), p + 1, &mut behaviour);
     let mut effective = None;
     match OffPolicy::new(panel, along, &behaviour, discount) {
         Ok(weighting) => {
-            rows.push(("weighted importance sampling", weighting.weighted().map_err(|e| e.to_string())));
-            rows.push(("doubly robust", weighting.doubly_robust(&action_values).map_err(|e| e.to_string())));
+            rows.push((
+                "weighted importance sampling, recorded horizon",
+                weighting.weighted().map_err(|e| e.to_string()),
+            ));
+            rows.push((
+                "doubly robust, recorded horizon",
+                weighting.doubly_robust(&action_values).map_err(|e| e.to_string()),
+            ));
             effective = weighting.overlap().effective_people.last().copied();
         }
-        Err(problem) => rows.push(("importance sampling", Err(problem.to_string()))),
+        Err(problem) => rows.push(("importance sampling, recorded horizon", Err(problem.to_string()))),
     }
-    rows.push(("as recorded", Ok(recorded(panel, discount))));
+    rows.push(("what people received, recorded horizon", Ok(recorded(panel, discount))));
     Ok((rows, effective))
 }
 
