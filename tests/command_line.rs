@@ -278,6 +278,8 @@ fn bad_input_names_the_place_exits_with_two_and_leaves_nothing_behind() {
     folder.refuse(&["learn", "--data", "missing.csv", "--save", "policy.json"], "");
     folder.refuse(&["decide", "--policy", "bad.csv"], "");
     folder.refuse(&["simulate", "--world", "linear", "--n", "0", "--t", "3", "--out", "x.csv"], "");
+    let far = ["simulate", "--world", "linear", "--n", "2", "--t", "2000", "--delta", "50", "--out", "x.csv"];
+    assert!(folder.refuse(&far, "").contains("not a finite number"));
     folder.refuse(&["simulate", "--world", "moon", "--n", "3", "--t", "3", "--out", "x.csv"], "");
     folder.refuse(&["preprocess", "--data", "bad.csv", "--model", "poly:x", "--out", "out.csv"], "");
     folder.refuse(&["optimum", "--world", "linear", "--delta", "9"], "");

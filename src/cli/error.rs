@@ -1,6 +1,6 @@
 //! Everything that can be wrong with what the user gave us.
 
-use counterfair::data::{DataError, WriteError};
+use counterfair::data::{DataError, PanelError, WriteError};
 use counterfair::evaluate::{AuditError, EvaluationError};
 use counterfair::learn::features::PolynomialError;
 use counterfair::learn::optimum::OptimumError;
@@ -16,6 +16,8 @@ pub enum CliError {
     Data(#[from] DataError),
     #[error(transparent)]
     Write(#[from] WriteError),
+    #[error(transparent)]
+    Panel(#[from] PanelError),
     #[error(transparent)]
     Fit(#[from] FitError),
     #[error(transparent)]

@@ -5,7 +5,7 @@ use super::options::Rows;
 use super::output::stage;
 use counterfair::data::{Columns, write};
 use counterfair::model::worlds::{NAMES, by_name};
-use counterfair::model::{Exogenous, simulate};
+use counterfair::model::{Exogenous, try_simulate};
 use counterfair::numeric::Stream;
 use std::path::PathBuf;
 
@@ -42,8 +42,8 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     let world = by_name(&arguments.world, arguments.delta).ok_or_else(unknown)?;
     let stream = Stream::new(arguments.seed).named("simulate");
     let panel = stage("simulating", || {
-        simulate(&*world, &Exogenous::draw(&*world, arguments.n as usize, arguments.t as usize, stream))
-    });
+        try_simulate(&*world, &Exogenous::draw(&*world, arguments.n as usize, arguments.t as usize, stream))
+    })?;
     let columns = Columns::default();
     stage("writing", || write(&arguments.out, &panel, &columns, arguments.rows.into()))?;
     println!(

