@@ -48,7 +48,7 @@ impl NaturalSpline {
         let (first, width) = (knots[0], knots[count - 1] - knots[0]);
         let scaled: Vec<f64> = knots.iter().map(|knot| (knot - first) / width).collect();
         // Distinct knots may fall together, or the width overflow, once scaled.
-        if scaled.windows(2).any(|w| !(w[0] < w[1])) {
+        if !scaled.windows(2).all(|w| w[0] < w[1]) {
             return Err(KnotError(knots));
         }
         let bends = second_derivatives(&scaled);
