@@ -12,6 +12,7 @@
 //! | means over seeds, rates in N | [`summary`] |
 //! | whose data? | [`Study`] |
 
+mod additivity;
 mod cell;
 mod context;
 mod generative;
