@@ -81,7 +81,7 @@ impl Table {
         };
         let body: String = self.rows.iter().map(|row| line("td", row)).collect();
         format!(
-            "<div class=\"scroll\"><table><caption>{}</caption>\n<thead>{}</thead>\n<tbody>{body}</tbody></table></div>\n",
+            "<div class=\"scroll\"><table><caption><span>{}</span></caption>\n<thead>{}</thead>\n<tbody>{body}</tbody></table></div>\n",
             escape(&self.caption),
             line("th", &self.columns)
         )
