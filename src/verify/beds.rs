@@ -170,9 +170,17 @@ fn initialisation_slope(disturbance: f64) -> Verdict {
 
 /// A sample of the hat bed and what was made of it.
 pub(super) struct HatFit {
+    /// The weights after the last step.
     pub weights: Vec<f64>,
+    /// True first states.
+    pub truth: Vec<f64>,
+    /// First states as they were read.
     pub states: Vec<f64>,
     pub actions: Vec<u32>,
+    /// Rewards as they were read.
+    pub rewards: Vec<f64>,
+    /// Next states as they were read.
+    pub next: Vec<f64>,
 }
 
 /// How states and rewards of a sample are disturbed before learning.
@@ -194,30 +202,29 @@ impl Disturbance {
 pub(super) fn learn(bed: &Hat, n: usize, steps: usize, by: Disturbance, clipping: Clipping, stream: Stream) -> HatFit {
     let mut rng = stream.rng();
     let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(2), 1).expect("a panel with a state");
-    let (mut states, mut actions) = (Vec::with_capacity(n), Vec::with_capacity(n));
+    let mut made =
+        HatFit { weights: vec![], truth: vec![], states: vec![], actions: vec![], rewards: vec![], next: vec![] };
     // A smooth error of sup-norm 1, so that estimates stay in [0, 1].
     let wave = |s: f64| (7.0 * s + 0.5).sin();
     for i in 0..n {
         let (s, a, r, next) = bed.draw(0.5, &mut rng);
         let read = |s: f64| (s + by.states * wave(s)).clamp(0.0, 1.0);
         let id = i.to_string();
-        let person = Person {
-            id: &id,
-            level: 0,
-            states: &[read(s), read(next)],
-            actions: &[a],
-            rewards: &[by.scale * r + by.rewards * wave(s).signum()],
-        };
+        let (now, then, reward) = (read(s), read(next), by.scale * r + by.rewards * wave(s).signum());
+        let person = Person { id: &id, level: 0, states: &[now, then], actions: &[a], rewards: &[reward] };
         builder.push(person).expect("finite numbers");
-        states.push(s);
-        actions.push(a);
+        made.truth.push(s);
+        made.states.push(now);
+        made.actions.push(a);
+        made.rewards.push(reward);
+        made.next.push(then);
     }
     let experience = batch(&Unaware { state_dim: 1 }, &builder.finish()).expect("finite states");
     let axis = features::Axis { low: 0.0, high: 1.0, nodes: bed.cells() + 1 };
     let map = features::Tent::new(vec![axis]).expect("two nodes or more");
     let settings = Settings { discount: bed.discount(), iterations: steps, tolerance: 0.0, clipping };
     let fit: FittedQ<Observed, _> = fitted_q_iteration(&experience, &map, settings).expect("a sound call");
-    HatFit { weights: fit.q.weights().to_vec(), states, actions }
+    HatFit { weights: fit.q.weights().to_vec(), ..made }
 }
 
 /// Largest ratio of ‖Q* − f̂‖ to ξ, and of regret to 2ξ/(1−γ), over data sets; `scale` multiplies rewards behind the theorem's back.
@@ -282,14 +289,14 @@ impl Certificate {
         let axis = features::Axis { low: 0.0, high: 1.0, nodes };
         let map = features::Tent::new(vec![axis]).expect("two nodes or more");
         let wave = |s: f64| (7.0 * s + 0.5).sin();
-        let n = fit.states.len() as f64;
+        let n = fit.truth.len() as f64;
         let mut least = [f64::INFINITY; 2];
         let mut reach: f64 = 0.0;
         for action in 0..2 {
             for (k, shift) in [0.0, by.states].into_iter().enumerate() {
                 let mut gram = vec![0.0; nodes * nodes];
                 let mut φ = vec![0.0; nodes];
-                for (s, _) in fit.states.iter().zip(&fit.actions).filter(|(_, a)| **a == action) {
+                for (s, _) in fit.truth.iter().zip(&fit.actions).filter(|(_, a)| **a == action) {
                     map.fill(&[(s + shift * wave(*s)).clamp(0.0, 1.0)], &mut φ);
                     for i in 0..nodes {
                         for j in 0..nodes {

@@ -18,6 +18,7 @@
 //! println!("{}: {}", row.verdict.word(), row.verdict.detail());
 //! ```
 
+mod assumptions;
 mod beds;
 mod circle;
 mod claim;
@@ -28,12 +29,14 @@ mod lattice;
 mod lemma_p;
 mod paper_worlds;
 mod preprocessing;
+mod process;
 mod regret;
 mod scaling;
 mod search;
 mod stationary;
 mod strict;
 mod tabular;
+mod unbounded;
 mod unfairness;
 
 pub use claim::{Budget, Claim, Expected, Form, Row, Verdict, Witness};
@@ -45,7 +48,9 @@ pub fn claims() -> Vec<Claim> {
     [
         fairness::CLAIMS,
         strict::CLAIMS,
+        process::CLAIMS,
         stationary::CLAIMS,
+        assumptions::CLAIMS,
         preprocessing::CLAIMS,
         &regret::claims(),
         lemma_p::CLAIMS,
@@ -56,6 +61,7 @@ pub fn claims() -> Vec<Claim> {
         circle::CLAIMS,
         lattice::CLAIMS,
         paper_worlds::CLAIMS,
+        unbounded::CLAIMS,
     ]
     .concat()
 }
