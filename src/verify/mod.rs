@@ -20,6 +20,7 @@
 
 mod assumptions;
 mod beds;
+mod cf_metric_rate;
 mod circle;
 mod claim;
 mod fairness;
@@ -34,12 +35,16 @@ mod regret;
 mod scaling;
 mod search;
 mod stationary;
+mod stored;
 mod strict;
 mod tabular;
 mod unbounded;
+mod unchecked;
 mod unfairness;
 
-pub use claim::{Budget, Claim, Expected, Form, Row, Verdict, Witness};
+pub use claim::{Budget, Claim, Expected, Form, Law, Row, Verdict, Witness};
+pub use stored::{RowsError, read_rows};
+pub use unchecked::UNCHECKED;
 
 use rayon::prelude::*;
 
@@ -58,7 +63,8 @@ pub fn claims() -> Vec<Claim> {
         &unfairness::claims(),
         beds::CLAIMS,
         scaling::CLAIMS,
-        circle::CLAIMS,
+        &circle::claims(),
+        cf_metric_rate::CLAIMS,
         lattice::CLAIMS,
         paper_worlds::CLAIMS,
         unbounded::CLAIMS,
@@ -69,6 +75,11 @@ pub fn claims() -> Vec<Claim> {
 /// Examines all claims in parallel; `progress` is called after each, in order of completion.
 pub fn run(budget: Budget, progress: impl Fn(&Row) + Sync) -> Vec<Row> {
     examine(&claims(), budget, progress)
+}
+
+/// How many rows did not come back as expected.
+pub fn surprises(rows: &[Row]) -> usize {
+    rows.iter().filter(|row| !row.as_expected).count()
 }
 
 /// Examines some claims in parallel and returns their rows in the order given.

@@ -58,10 +58,10 @@ pub(super) const CLAIMS: &[Claim] = &[
 ];
 
 /// The world's means, all moved by `bias` times the level.
-struct Biased<W>(W, f64, Vec<Vec<f64>>);
+pub(super) struct Biased<W>(W, f64, Vec<Vec<f64>>);
 
 impl<W: Mechanism> Biased<W> {
-    fn new(world: W, bias: f64) -> Self {
+    pub(super) fn new(world: W, bias: f64) -> Self {
         let initial = (0..world.levels()).map(|z| world.initial_mean(z).iter().map(|m| m + bias * z as f64).collect());
         let initial = initial.collect();
         Self(world, bias, initial)

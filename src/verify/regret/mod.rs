@@ -6,13 +6,14 @@ mod iteration;
 mod perturbation;
 mod regression;
 mod statement;
+mod theorem;
 
 pub(super) use concentration::CHERNOFF;
 pub(super) use perturbation::second_moment;
 
 use super::Claim;
 
-/// D1 … D22 and `thm:regret` in print.
+/// D1 … D22 and `thm:regret`, in print and corrected.
 pub(super) fn claims() -> Vec<Claim> {
     [
         iteration::CLAIMS,
@@ -21,6 +22,7 @@ pub(super) fn claims() -> Vec<Claim> {
         concentration::CLAIMS,
         perturbation::CLAIMS,
         statement::CLAIMS,
+        theorem::CLAIMS,
     ]
     .concat()
 }
