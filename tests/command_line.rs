@@ -460,7 +460,8 @@ fn rows_of_an_earlier_run_are_judged_and_shown_again() {
     let page = fs::read_to_string(folder.0.join("page/index.html")).unwrap();
     assert!(page.contains("The theory as executable claims") && page.contains("D4"));
     let json = folder.succeed(&["verify", "--from", "rows.json", "--json"]);
-    let (again, before) = (serde_json::from_str::<Value>(&json).unwrap(), fs::read_to_string(folder.0.join("rows.json")));
+    let (again, before) =
+        (serde_json::from_str::<Value>(&json).unwrap(), fs::read_to_string(folder.0.join("rows.json")));
     assert_eq!(again, serde_json::from_str::<Value>(&before.unwrap()).unwrap(), "the same rows");
 }
 

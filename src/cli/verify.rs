@@ -61,8 +61,11 @@ pub fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
             read_rows(&text).map_err(|source| CliError::Rows { file, source })?
         }
     };
-    let shown =
-        if args.json { serde_json::to_string_pretty(&rows).expect("rows hold numbers and text only") } else { table(&rows).to_string() };
+    let shown = if args.json {
+        serde_json::to_string_pretty(&rows).expect("rows hold numbers and text only")
+    } else {
+        table(&rows).to_string()
+    };
     writeln!(std::io::stdout(), "{shown}")?;
     if let Some(folder) = &args.out {
         let command = std::iter::once("counterfair".to_string()).chain(std::env::args().skip(1)).collect::<Vec<_>>();

@@ -36,12 +36,16 @@ fn observations(rows: &[Row], left_out: usize) -> Vec<String> {
     let standing = count(&|row| row.claim.form == Form::Corrected && !row.verdict.is(Expected::Refuted));
     let turned = count(&|row| row.claim.control_turns(&row.control));
     let mut seen = vec![
-        format!("{refuted} of {printed} printed statements are refuted, each with a witness that can be computed by hand."),
+        format!(
+            "{refuted} of {printed} printed statements are refuted, each with a witness that can be computed by hand."
+        ),
         format!("{standing} of {} corrected or added statements stand.", rows.len() - printed),
         format!("{turned} of {} controls came back with the opposite verdict, as they must.", rows.len()),
     ];
     if left_out > 0 {
-        seen.push(format!("{left_out} claims that take longer, all rates among them, are left to `counterfair verify`."));
+        seen.push(format!(
+            "{left_out} claims that take longer, all rates among them, are left to `counterfair verify`."
+        ));
     }
     seen
 }
@@ -94,7 +98,8 @@ fn verdicts(rows: &[Row]) -> Table {
 
 /// Statements without a claim, and why.
 fn unchecked() -> Table {
-    let mut table = Table::new("Statements of the paper without a claim of their own.", 2, ["label", "reason"]).in_sentences();
+    let mut table =
+        Table::new("Statements of the paper without a claim of their own.", 2, ["label", "reason"]).in_sentences();
     for (label, reason) in UNCHECKED {
         table.push([*label, *reason]);
     }
@@ -115,9 +120,8 @@ fn rate(index: usize, row: &Row) -> Option<Figure> {
     let measured = |law: &Law, name: &str, ink: Ink| {
         let each = law.sizes.iter().zip(&law.means).zip(&law.standard_errors);
         let count = law.runs / law.sizes.len();
-        let points = each.map(|((&n, &mean), &standard_error)| {
-            (Span::exact(n), Span::of(Estimate { mean, standard_error, count }))
-        });
+        let points = each
+            .map(|((&n, &mean), &standard_error)| (Span::exact(n), Span::of(Estimate { mean, standard_error, count })));
         Series { name: name.into(), ink, points: points.collect() }
     };
     // The claimed line goes through the middle of the measured means.
@@ -130,7 +134,10 @@ fn rate(index: usize, row: &Row) -> Option<Figure> {
     ];
     series.extend(row.control.law().map(|law| measured(law, "control", ink(VERMILION, Marker::Square, false))));
     let chart = Chart {
-        title: format!("{} · slope {:.2} in [{:.2}, {:.2}]", row.claim.label, law.slope, law.interval.0, law.interval.1),
+        title: format!(
+            "{} · slope {:.2} in [{:.2}, {:.2}]",
+            row.claim.label, law.slope, law.interval.0, law.interval.1
+        ),
         x: Axis::log(&law.axis),
         y: Axis::log("mean over seeds"),
         series,

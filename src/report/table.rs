@@ -20,7 +20,13 @@ pub struct Table {
 impl Table {
     /// An empty table.
     pub fn new<S: Into<String>>(caption: &str, words: usize, columns: impl IntoIterator<Item = S>) -> Self {
-        Self { caption: caption.into(), columns: columns.into_iter().map(Into::into).collect(), rows: vec![], words, sentences: false }
+        Self {
+            caption: caption.into(),
+            columns: columns.into_iter().map(Into::into).collect(),
+            rows: vec![],
+            words,
+            sentences: false,
+        }
     }
 
     /// The same table, whose cells hold sentences.

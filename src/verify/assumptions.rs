@@ -106,10 +106,14 @@ fn shifted(budget: Budget, by: fn(usize) -> f64) -> Verdict {
     let exact = batch(&Sequential::new(world, weights), &panel).expect("finite states");
     let mut equal = Equalities::new();
     let shifts = [0, 1, 2].map(by);
-    for (k, (a, b)) in made.views().iter().zip(exact.views()).chain(made.rewards().iter().zip(exact.rewards())).enumerate() {
+    for (k, (a, b)) in
+        made.views().iter().zip(exact.views()).chain(made.rewards().iter().zip(exact.rewards())).enumerate()
+    {
         // Five steps of a map with Lipschitz constant below 2 on states below 10.
         equal.case(*a, *b, 100.0 * EQUAL, || {
-            format!("ThreeLevels at δ = 1, means of the levels moved by {shifts:?}: number {k} is {a:.6} and was {b:.6}")
+            format!(
+                "ThreeLevels at δ = 1, means of the levels moved by {shifts:?}: number {k} is {a:.6} and was {b:.6}"
+            )
         });
     }
     equal.verdict()

@@ -61,7 +61,10 @@ fn hat_fixed_point(budget: Budget, perturb: f64) -> Verdict {
         let value = bed.evaluate(&bed.greedy(&q));
         for (k, (image, own)) in bed.bellman(&q).iter().zip(&q).enumerate() {
             let text = |what: &str| {
-                format!("hat bed, m = {cells}, γ = {γ}, rewards at the nodes by action {:?}, q = {q:?}: weight {k} of {what} and of q", bed.rewards())
+                format!(
+                    "hat bed, m = {cells}, γ = {γ}, rewards at the nodes by action {:?}, q = {q:?}: weight {k} of {what} and of q",
+                    bed.rewards()
+                )
             };
             equal.case(*image, *own, SOLVED, || text("T q"));
             equal.case(value[k], *own, SOLVED, || text("Q^π"));

@@ -139,7 +139,8 @@ fn replicate(people: usize, setting: Setting, stream: Stream) -> Option<f64> {
     let experience = batch(&method, &panel).ok()?;
     let features = Polynomial::for_rows(experience.views(), 2, 1, 1).ok()?;
     // γ⁵⁰ is one part in two hundred, far below the differences between actions.
-    let learned = fitted_q_iteration(&experience, &features, Settings { iterations: 50, ..Settings::default() }).ok()?;
+    let learned =
+        fitted_q_iteration(&experience, &features, Settings { iterations: 50, ..Settings::default() }).ok()?;
     let agent = Deployed::new(method, Greedy(learned.q));
     Some(metric(&world, &agent, &draw(JUDGED, "test"), scales))
 }
@@ -169,6 +170,8 @@ fn by_definition(budget: Budget, scales: Scales) -> Verdict {
         format!("linear world, δ = 1, a = 1{{s > 0}}, {} people, T = {HORIZON}: {library} by the library, {defined} by the definition with noise scaled by {scales:?}", exogenous.people())
     });
     // A metric of 0 would agree with anything that is fair.
-    equal.case(f64::from(u8::from(library > 0.1)), 1.0, 0.0, || format!("the metric of an unaware rule is only {library}"));
+    equal.case(f64::from(u8::from(library > 0.1)), 1.0, 0.0, || {
+        format!("the metric of an unaware rule is only {library}")
+    });
     equal.verdict()
 }

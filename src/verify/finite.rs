@@ -48,8 +48,7 @@ impl Finite {
         };
         let initial = (0..levels).flat_map(|_| distinct(noises)).collect();
         let step = (0..levels * states * actions).flat_map(|_| distinct(noises)).collect();
-        let reward =
-            (0..levels * states * actions).map(|_| (uniform_index(&mut rng, 17) as f64 - 8.0) / 8.0).collect();
+        let reward = (0..levels * states * actions).map(|_| (uniform_index(&mut rng, 17) as f64 - 8.0) / 8.0).collect();
         let mut law = |count: usize| -> Vec<f64> {
             let mut eighths = vec![1.0; count];
             (count..8).for_each(|_| eighths[uniform_index(&mut rng, count)] += 1.0);

@@ -70,7 +70,10 @@ fn two_starts(other: usize) -> Verdict {
     let value = process.value_of(&[0, 0]);
     let mut equal = Equalities::new();
     equal.case(value[0], value[other], EQUAL, || {
-        format!("{process}: started in state 0 the value is {}, started in state {other} it is {}", value[0], value[other])
+        format!(
+            "{process}: started in state 0 the value is {}, started in state {other} it is {}",
+            value[0], value[other]
+        )
     });
     equal.verdict()
 }
@@ -81,7 +84,9 @@ fn two_sums(factor: f64) -> Verdict {
     let mut equal = Equalities::new();
     let (from_zero, from_one) = (γ / (1.0 - γ), 1.0 / (1.0 - γ));
     equal.case(from_zero, factor * from_one, 10.0 * EQUAL, || {
-        format!("R₀ = 0, Rₜ = 1 for t ≥ 1, γ = 0.9: Σ_{{t≥0}} γᵗRₜ = {from_zero:.1}, Σ_{{t≥1}} γ^(t−1)Rₜ = {from_one:.1}")
+        format!(
+            "R₀ = 0, Rₜ = 1 for t ≥ 1, γ = 0.9: Σ_{{t≥0}} γᵗRₜ = {from_zero:.1}, Σ_{{t≥1}} γ^(t−1)Rₜ = {from_one:.1}"
+        )
     });
     equal.verdict()
 }
@@ -109,10 +114,11 @@ fn world(i: u64) -> Finite {
 /// P(𝕊₃ | 𝕊₂, A₂, 𝕊₁, A₁) against P(𝕊₃ | 𝕊₂, A₂) with P(A = 1 | z, s) = (1 + z + s)/5; if `confounded`, U₃ repeats U₂.
 fn markov(budget: Budget, confounded: bool) -> Verdict {
     type Pair = (usize, usize);
+    type Steps = (Pair, usize, Pair, usize, Pair);
     let mut equal = Equalities::new();
     for i in 0..budget.pick(4, 40) {
         let world = world(i);
-        let mut joint: BTreeMap<(Pair, usize, Pair, usize, Pair), f64> = BTreeMap::new();
+        let mut joint: BTreeMap<Steps, f64> = BTreeMap::new();
         for code in 0..64usize {
             let bit = |k: usize| code >> k & 1;
             let (z, u1, a1, u2, a2) = (bit(0), bit(1), bit(2), bit(3), bit(4));
@@ -129,9 +135,8 @@ fn markov(budget: Budget, confounded: bool) -> Verdict {
             let p = world.level_law[z] * noise * chance(starts, a1) * chance(second, a2);
             *joint.entry((starts, a1, second, a2, third)).or_default() += p;
         }
-        let total = |keep: &dyn Fn(&(Pair, usize, Pair, usize, Pair)) -> bool| -> f64 {
-            joint.iter().filter(|(k, _)| keep(k)).map(|(_, p)| p).sum()
-        };
+        let total =
+            |keep: &dyn Fn(&Steps) -> bool| -> f64 { joint.iter().filter(|(k, _)| keep(k)).map(|(_, p)| p).sum() };
         for &(s1, a1, s2, a2, s3) in joint.keys() {
             let whole = total(&|k| *k == (s1, a1, s2, a2, s3)) / total(&|k| (k.0, k.1, k.2, k.3) == (s1, a1, s2, a2));
             let short = total(&|k| (k.2, k.3, k.4) == (s2, a2, s3)) / total(&|k| (k.2, k.3) == (s2, a2));

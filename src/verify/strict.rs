@@ -119,9 +119,7 @@ fn suprema(budget: Budget, logged: bool) -> Verdict {
         let (fair, strict) = optima(&world, logged);
         let when = if logged { "after a first action drawn by a coin" } else { "from the start" };
         equal.case(strict, fair, EQUAL, || {
-            format!(
-                "{world}; T = 3, γ = 0.8, {when}: best strictly fair value {strict:.6}, best fair value {fair:.6}"
-            )
+            format!("{world}; T = 3, γ = 0.8, {when}: best strictly fair value {strict:.6}, best fair value {fair:.6}")
         });
     }
     equal.verdict()

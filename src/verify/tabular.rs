@@ -112,7 +112,10 @@ impl Tabular {
 impl std::fmt::Display for Tabular {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { states, actions, discount, rewards, transitions } = self;
-        write!(f, "{states} states, {actions} actions, γ = {discount}, r by (s, a) = {rewards:?}, P(s′|s, a) by (s, a, s′) = {transitions:?}")
+        write!(
+            f,
+            "{states} states, {actions} actions, γ = {discount}, r by (s, a) = {rewards:?}, P(s′|s, a) by (s, a, s′) = {transitions:?}"
+        )
     }
 }
 

@@ -8,16 +8,14 @@ use crate::preprocess::{Sequential, batch};
 use crate::verify::search::{EQUAL, Equalities};
 use crate::verify::{Budget, Claim, Expected, Verdict};
 
-pub(super) const CLAIMS: &[Claim] = &[
-    Claim::corrected(
-        "alg:cf:1",
-        "the error of a counterfactual state on the circle is |δm₁−δm₀| + Σ|δθ₁−δθ₀|, independent of the state",
-        &["bed:circle", "asm:additive"],
-        Expected::Exact,
-        |budget| state_errors(budget, 0.0),
-        |budget| state_errors(budget, 0.2),
-    ),
-];
+pub(super) const CLAIMS: &[Claim] = &[Claim::corrected(
+    "alg:cf:1",
+    "the error of a counterfactual state on the circle is |δm₁−δm₀| + Σ|δθ₁−δθ₀|, independent of the state",
+    &["bed:circle", "asm:additive"],
+    Expected::Exact,
+    |budget| state_errors(budget, 0.0),
+    |budget| state_errors(budget, 0.2),
+)];
 
 /// The states that alg:cf:1 makes with wrong means, less the true counterfactuals, against the formula along each person's actions.
 ///

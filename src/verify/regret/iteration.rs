@@ -97,8 +97,7 @@ fn propagation(budget: Budget, start: Start, factor: f64) -> Verdict {
             f = next;
         }
         let left = distance(&q_star, &f);
-        search
-            .case(left, right, || format!("{mdp}; B = {iterations}, f̂_B = {f:?}"));
+        search.case(left, right, || format!("{mdp}; B = {iterations}, f̂_B = {f:?}"));
     }
     search.verdict()
 }

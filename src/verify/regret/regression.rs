@@ -108,7 +108,10 @@ fn one_step(by: Disturbance, factor: f64) -> Verdict {
         for (j, by_hand) in w.into_iter().enumerate() {
             // Gram matrices of hats on a hundred uniform points have condition numbers below 100.
             equal.case(second.weights[a as usize * nodes + j], by_hand, 100.0 * EQUAL, || {
-                format!("hat bed, m = 4, n = 200, action {a}, node {j}; the formula with γ = {}", factor * bed.discount())
+                format!(
+                    "hat bed, m = 4, n = 200, action {a}, node {j}; the formula with γ = {}",
+                    factor * bed.discount()
+                )
             });
         }
     }

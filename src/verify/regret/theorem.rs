@@ -83,7 +83,8 @@ impl OneTuple {
         let (ε_r, ε_now, ε_next) = ((reward - self.reward).abs(), (now - 1.0).abs(), (next - 1.0).abs());
         let terms = [ε_r / now, γ * steepest * ε_next / now, largest * ε_now / now].map(|x| x / (1.0 - γ));
         let limit = 1.0 / (1.0 - γ);
-        let right = terms.iter().zip(constants).map(|(x, c)| c * x).sum::<f64>() + constants[3] * γ.powi(self.steps) * limit;
+        let right =
+            terms.iter().zip(constants).map(|(x, c)| c * x).sum::<f64>() + constants[3] * γ.powi(self.steps) * limit;
         (error, right)
     }
 }
@@ -108,7 +109,12 @@ fn without_noise(budget: Budget, constants: [f64; 4]) -> Verdict {
         climb(5, budget.pick(200, 5000), Stream::new(66).index(start), &mut |x| {
             let unit = |k: usize| x[k].clamp(-1.0, 1.0);
             let read = [1.0 + 0.1 * unit(0), 1.0 + 0.1 * unit(1), 0.5 + 0.1 * unit(2)];
-            case(OneTuple { reward: 0.5, read, discount: 0.5 + 0.3 * unit(3), steps: 1 + (20.0 * unit(4).abs()) as i32 })
+            case(OneTuple {
+                reward: 0.5,
+                read,
+                discount: 0.5 + 0.3 * unit(3),
+                steps: 1 + (20.0 * unit(4).abs()) as i32,
+            })
         });
     }
     search.verdict()
@@ -145,7 +151,8 @@ fn averager(budget: Budget, constants: [f64; 2]) -> Verdict {
             format!("{truth}; estimated by {estimate}; B = {steps}, constants {constants:?}")
         });
     };
-    let one = |reward: f64| Tabular { states: 1, actions: 1, discount: 0.5, rewards: vec![reward], transitions: vec![1.0] };
+    let one =
+        |reward: f64| Tabular { states: 1, actions: 1, discount: 0.5, rewards: vec![reward], transitions: vec![1.0] };
     // One state, r = 1 read as 1.1, many steps; and read exactly, three steps.
     case(&one(1.0), &one(1.1), 400);
     case(&one(1.0), &one(1.0), 3);

@@ -83,7 +83,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         "P(π̂(ŝ′) ≠ π̂(ŝ″)) ≤ 2^{α+1}ξ^α + 2^α(L_Q ε)^α for every α > 0",
         &["asm:margin with constant 1", "total variation", "L_Q instead of L"],
         Expected::Refuted,
-        |_| two_worlds(&[0.5, 1.0, 1.2, 2.0, 3.0]),
+        |_| two_worlds(&[0.5, 1.0, 2.0, 3.0, 1.2]),
         |_| two_worlds(&[0.3, 0.5, 0.8, 1.0]),
     ),
     Claim::corrected(
@@ -92,7 +92,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         &["asm:margin with constant 1", "total variation", "L_Q instead of L", "α ≤ 1"],
         Expected::NotRefuted,
         |_| two_worlds(&[0.3, 0.5, 0.8, 1.0]),
-        |_| two_worlds(&[1.2]),
+        |_| two_worlds(&[2.0, 1.2]),
     ),
 ];
 

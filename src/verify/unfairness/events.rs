@@ -105,7 +105,9 @@ fn through_the_optimum(weights: [f64; 3]) -> Verdict {
     for code in 0..81usize {
         let [learned, learned_there, best, best_there] = [code % 3, code / 3 % 3, code / 9 % 3, code / 27];
         let d = |a: usize, b: usize| apart(&law(a), &law(b));
-        let right = weights[0] * d(learned, best) + weights[1] * d(learned_there, best_there) + weights[2] * d(best_there, best);
+        let right = weights[0] * d(learned, best)
+            + weights[1] * d(learned_there, best_there)
+            + weights[2] * d(best_there, best);
         search.case(d(learned_there, learned), right, || {
             format!("actions 0, 1, 2: π̂(s) = {learned}, π̂(ŝ) = {learned_there}, π*(s) = {best}, π*(ŝ) = {best_there}")
         });

@@ -1,7 +1,7 @@
 //! Means of the circle, estimated as the method estimates them.
 
-use crate::model::Mechanism;
 use crate::data::Panel;
+use crate::model::Mechanism;
 use crate::numeric::least_squares;
 
 /// Means of the circle as `alg:cf:1` estimates them.

@@ -20,8 +20,7 @@ impl Reader<'_> {
     /// Where the second action is preferred.
     fn arc(&self) -> Arc {
         let near = (1.0 + self.apart.cos()) / 2.0;
-        let blend =
-            |a: usize| [0, 1, 2].map(|k| near * self.weights[a][0][k] + (1.0 - near) * self.weights[a][1][k]);
+        let blend = |a: usize| [0, 1, 2].map(|k| near * self.weights[a][0][k] + (1.0 - near) * self.weights[a][1][k]);
         Arc::of(blend(0), blend(1))
     }
 }

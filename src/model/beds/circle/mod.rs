@@ -126,4 +126,3 @@ impl Circle {
         CircleFit { initial: self.initial, increments, rewards: self.rewards }
     }
 }
-
