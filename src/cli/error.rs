@@ -43,6 +43,12 @@ pub enum CliError {
     #[error(transparent)]
     Reproduce(#[from] super::reproduce::ReproduceError),
     #[error(transparent)]
+    Report(#[from] counterfair::report::WriteError),
+    #[error("{file}: {source}")]
+    Rows { file: String, source: counterfair::verify::RowsError },
+    #[error("{file}: {source}")]
+    Read { file: String, source: std::io::Error },
+    #[error(transparent)]
     Io(#[from] std::io::Error),
     #[error("{0}")]
     Argument(String),
