@@ -10,7 +10,7 @@ const CODE: f64 = 4.0;
 /// For every size: what binds, the share of it that is reached, and how the iteration compares with reading the features.
 pub fn report(samples: &[Sample]) -> Vec<Value> {
     let mut found = Vec::new();
-    let find = |name: &str| samples.iter().filter(move |s| s.name == name);
+    let find = |name: &'static str| samples.iter().filter(move |s| s.name == name);
     let Some(peak) = find("fused").find_map(|s| Some(s.get("products")? / s.median())) else {
         println!("no peak was measured");
         return found;
