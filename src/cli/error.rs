@@ -43,6 +43,10 @@ pub enum CliError {
     #[error(transparent)]
     Reproduce(#[from] super::reproduce::ReproduceError),
     #[error(transparent)]
+    Results(#[from] counterfair::report::paper::ResultsError),
+    #[error(transparent)]
+    Report(#[from] counterfair::report::WriteError),
+    #[error(transparent)]
     Io(#[from] std::io::Error),
     #[error("{0}")]
     Argument(String),

@@ -130,7 +130,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), ReproduceError> {
 const STAR: &[u8] = include_bytes!("../../tests/fixtures/star/star_long.csv");
 
 /// The studies that come with the program.
-fn shipped() -> Result<Vec<Study>, ReproduceError> {
+pub fn shipped() -> Result<Vec<Study>, ReproduceError> {
     Ok(vec![Study::stand_in(), Study::star(STAR)?])
 }
 

@@ -3,6 +3,7 @@
 mod manifest;
 pub mod number;
 mod page;
+pub mod paper;
 pub mod plot;
 mod real_data;
 mod semi;

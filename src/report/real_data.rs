@@ -1,7 +1,7 @@
 //! `table:real_data` and `fig:real_action_percentage`: what can be said from data alone.
 
 use super::number::{plain, with_deviation};
-use super::plot::{Axis, Dumbbell, Pair, Span};
+use super::plot::{Axis, Dumbbell, Pair, Span, WIDTH};
 use super::{Figure, Section, Table};
 use crate::experiment::summary::{Point, curve};
 use crate::experiment::{Cell, Method, Origin, Record, Scale, Study};
@@ -12,6 +12,11 @@ const METHODS: [Method; 4] = [Method::Full, Method::Random, Method::Unaware, Met
 
 /// The section of one study.
 pub fn real_data(records: &[Record], scale: &Scale, study: &Study) -> Section {
+    real_data_at(records, scale, study, WIDTH)
+}
+
+/// The same with charts of another width.
+pub(super) fn real_data_at(records: &[Record], scale: &Scale, study: &Study, width: u32) -> Section {
     let mut section = Section {
         label: format!("table:real_data/{}", study.name()),
         title: match study.origin() {
@@ -36,7 +41,7 @@ pub fn real_data(records: &[Record], scale: &Scale, study: &Study) -> Section {
     }
     for attribute in study.attributes() {
         section.seen.extend(observation(records, study, attribute));
-        section.figures.extend(action_shares(records, study, attribute));
+        section.figures.extend(action_shares(records, study, attribute, width));
     }
     section
 }
@@ -112,7 +117,7 @@ fn observation(records: &[Record], study: &Study, attribute: &str) -> Option<Str
 }
 
 /// `fig:real_action_percentage`: how often each group would receive the most intensive action.
-fn action_shares(records: &[Record], study: &Study, attribute: &str) -> Option<Figure> {
+fn action_shares(records: &[Record], study: &Study, attribute: &str, width: u32) -> Option<Figure> {
     let levels = &study.attribute(attribute)?.levels;
     if levels.len() != 2 {
         return None;
@@ -150,7 +155,7 @@ fn action_shares(records: &[Record], study: &Study, attribute: &str) -> Option<F
         "fig:real_action_percentage, {attribute}{simulated}: how often each policy gives {name} to each group; bars are intervals over splits."
     );
     let file = format!("real_action_percentage_{}_{}", study.name(), attribute.replace(' ', "_"));
-    Some(Figure { name: file, svg: chart.svg(), caption, csv })
+    Some(Figure { name: file, svg: chart.svg_at(width), caption, csv })
 }
 
 /// The action whose share is shown: a live call, a small class, or the last one by name.

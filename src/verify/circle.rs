@@ -113,16 +113,22 @@ fn replicate(bed: &Circle, people: usize, biased: bool, stream: Stream) -> Optio
     Some([fit.state_error(&bed.truth(), HORIZON), error, regret, bed.first_unfairness(&weights, &fit)])
 }
 
-/// One law, N from 50 to 3200.
 fn law(budget: Budget, control: bool, statistic: usize, target: f64) -> Verdict {
+    people(budget, control).judge(statistic, target, Stream::new(PEOPLE))
+}
+
+/// Seed of the resamples of [`people`].
+pub(super) const PEOPLE: u64 = 82;
+
+/// The four statistics of [`replicate`], N from 50 to 3200.
+pub(super) fn people(budget: Budget, control: bool) -> &'static Runs<4> {
     static RUNS: [OnceLock<Runs<4>>; 4] = [const { OnceLock::new() }; 4];
-    let runs = RUNS[budget.pick(0, 2) + usize::from(control)].get_or_init(|| {
+    RUNS[budget.pick(0, 2) + usize::from(control)].get_or_init(|| {
         let bed = Circle::default();
         Runs::make(doubling(50.0), seeds(budget, control), |n, seed| {
             replicate(&bed, n as usize, control, Stream::new(81).index(n as u64).index(seed))
         })
-    });
-    runs.judge(statistic, target, Stream::new(82))
+    })
 }
 
 /// The states that alg:cf:1 makes with wrong means, less the true counterfactuals, against the formula along each person's actions.

@@ -28,6 +28,7 @@ mod lattice;
 mod lemma_p;
 mod paper_worlds;
 mod preprocessing;
+mod rates;
 mod regret;
 mod scaling;
 mod search;
@@ -37,6 +38,7 @@ mod tabular;
 mod unfairness;
 
 pub use claim::{Budget, Claim, Expected, Form, Row, Verdict, Witness};
+pub use rates::{Rate, rates};
 
 use rayon::prelude::*;
 

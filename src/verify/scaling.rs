@@ -10,7 +10,7 @@ use super::{Budget, Claim, Expected, Verdict, Witness};
 use crate::learn::Clipping;
 use crate::numeric::quadrature::normal_cdf;
 use crate::numeric::small::sup;
-use crate::numeric::{SlopeFit, Stream, log_log_slope};
+use crate::numeric::{Estimate, SlopeError, SlopeFit, Stream, log_log_slope};
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
@@ -116,9 +116,22 @@ impl<const K: usize> Runs<K> {
 
     /// Whether one statistic follows the law.
     pub(super) fn judge(&self, statistic: usize, target: f64, stream: Stream) -> Verdict {
-        let samples: Vec<Vec<f64>> =
-            self.values.iter().map(|at| at.iter().map(|values| values[statistic]).collect()).collect();
-        judge(&self.sizes, &samples, target, stream.index(statistic as u64))
+        judge(&self.sizes, &self.samples(statistic), target, stream.index(statistic as u64))
+    }
+
+    /// The slope that [`Runs::judge`] judges, with the same interval.
+    pub(super) fn fit(&self, statistic: usize, stream: Stream) -> Result<SlopeFit, SlopeError> {
+        let samples = self.samples(statistic);
+        log_log_slope(&self.sizes, &samples, CONFIDENCE, RESAMPLES, stream.index(statistic as u64))
+    }
+
+    /// Sizes, and the mean of one statistic at each.
+    pub(super) fn means(&self, statistic: usize) -> Vec<(f64, Estimate)> {
+        self.sizes.iter().zip(self.samples(statistic)).map(|(&size, values)| (size, Estimate::of(&values))).collect()
+    }
+
+    fn samples(&self, statistic: usize) -> Vec<Vec<f64>> {
+        self.values.iter().map(|at| at.iter().map(|values| values[statistic]).collect()).collect()
     }
 }
 
@@ -132,10 +145,17 @@ pub(super) fn seeds(budget: Budget, control: bool) -> u64 {
     if control { budget.pick(15, 60) } else { budget.pick(60, 200) }
 }
 
-/// (‖f̂ − Q*‖∞, regret) on the hat bed for n from 125 to 8000.
 fn in_sample_size(budget: Budget, control: bool, statistic: usize, target: f64) -> Verdict {
+    sample_sizes(budget, control).judge(statistic, target, Stream::new(SAMPLE_SIZES))
+}
+
+/// Seed of the resamples of [`sample_sizes`].
+pub(super) const SAMPLE_SIZES: u64 = 72;
+
+/// (‖f̂ − Q*‖∞, regret) on the hat bed for n from 125 to 8000.
+pub(super) fn sample_sizes(budget: Budget, control: bool) -> &'static Runs<2> {
     static RUNS: [OnceLock<Runs<2>>; 4] = [const { OnceLock::new() }; 4];
-    let runs = RUNS[budget.pick(0, 2) + usize::from(control)].get_or_init(|| {
+    RUNS[budget.pick(0, 2) + usize::from(control)].get_or_init(|| {
         let bed = hat();
         let by = if control { BIASED } else { Disturbance::NONE };
         Runs::make(doubling(125.0), seeds(budget, control), |n, seed| {
@@ -144,21 +164,26 @@ fn in_sample_size(budget: Budget, control: bool, statistic: usize, target: f64) 
             let error = sup(&bed.optimum().iter().zip(&fit.weights).map(|(q, w)| q - w).collect::<Vec<_>>());
             Some([error, bed.regret(&bed.greedy(&fit.weights)).max(0.0)])
         })
-    });
-    runs.judge(statistic, target, Stream::new(72))
+    })
 }
 
-/// Errors ε^power in states and rewards, ε from 10⁻⁵ to 6.4·10⁻⁴, against the undisturbed fit on the same 400 tuples.
 fn in_error(budget: Budget, power: f64) -> Verdict {
+    errors(budget, power).judge(0, 1.0, Stream::new(ERRORS))
+}
+
+/// Seed of the resamples of [`errors`].
+pub(super) const ERRORS: u64 = 74;
+
+/// Errors ε^power in states and rewards, ε from 10⁻⁵ to 6.4·10⁻⁴, against the undisturbed fit on the same 400 tuples.
+pub(super) fn errors(budget: Budget, power: f64) -> Runs<1> {
     let bed = hat();
-    let runs = Runs::make(doubling(1e-5), seeds(budget, power != 1.0), |ε, seed| {
+    Runs::make(doubling(1e-5), seeds(budget, power != 1.0), |ε, seed| {
         let stream = Stream::new(73).index((ε * 1e5).round() as u64).index(seed);
         let size = ε.powf(power);
         let fit = |by: Disturbance| learn(&bed, 400, STEPS, by, Clipping::Off, stream).weights;
         let (made, clean) = (fit(Disturbance { states: size, rewards: size, scale: 1.0 }), fit(Disturbance::NONE));
         Some([sup(&made.iter().zip(&clean).map(|(a, b)| a - b).collect::<Vec<_>>())])
-    });
-    runs.judge(0, 1.0, Stream::new(74))
+    })
 }
 
 /// Regret of the better of two sample means, n normal rewards each, gap n^{−power}: gap·Φ(−gap√(n/2)).

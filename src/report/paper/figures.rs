@@ -1,0 +1,64 @@
+//! The figures, by the report's own drawing code.
+
+use super::{Files, Sources};
+use crate::experiment::Setting;
+use crate::numeric::Estimate;
+use crate::report::Figure;
+use crate::report::plot::{Axis, BLUE, Chart, GREEN, Ink, Marker, ORANGE, Series, Span, VERMILION};
+use crate::report::real_data::real_data_at;
+use crate::report::semi::semi_at;
+use crate::report::sim_all_panels::Panels;
+
+/// Pixels of a chart that stands beside two others: its text is then about as large as a caption's.
+const THIRD: (u32, u32) = (300, 250);
+/// Pixels of a chart that stands beside one other.
+const HALF: (u32, u32) = (390, 270);
+
+/// Every figure as `name.svg`.
+pub(super) fn figures(sources: &Sources) -> Files {
+    let Sources { results, studies, scale, .. } = sources;
+    let mut figures: Vec<Figure> = Vec::new();
+    if !results.sim_all.is_empty() {
+        let letters = [['a', 'b', 'c', 'g'], ['d', 'e', 'f', 'h']];
+        for (world, [a, b, c, g]) in [Setting::Linear, Setting::Nonlinear].into_iter().zip(letters) {
+            let panels = Panels { records: &results.sim_all, scale, world, size: THIRD };
+            figures.push(panels.unfairness_over_size(a));
+            figures.push(panels.value_over_unfairness(b));
+            figures.push(panels.unfairness_over_strength(c));
+            let panels = Panels { size: HALF, ..panels };
+            figures.push(panels.long_values(g, super::numbers::optimum_at(results, world, scale.strength)));
+        }
+    }
+    for study in *studies {
+        figures.extend(semi_at(&results.semi, scale, study, HALF).figures);
+        if !study.is_simulated() {
+            figures.extend(real_data_at(&results.splits, scale, study, THIRD.0).figures);
+        }
+    }
+    let mut files: Files = figures.into_iter().map(|f| (format!("{}.svg", f.name), f.svg)).collect();
+    files.insert("rates.svg".into(), rates(sources).svg_at(HALF.0, HALF.1));
+    files
+}
+
+/// The whole method on the circle bed: four errors against N.
+fn rates(sources: &Sources) -> Chart {
+    let inks =
+        [(BLUE, Marker::Disc), (VERMILION, Marker::Square), (GREEN, Marker::Diamond), (ORANGE, Marker::Triangle)];
+    let rows = sources.results.measured.rates.iter().filter(|r| r.bed == "bed:circle");
+    let series: Vec<Series> = rows
+        .zip(inks)
+        .map(|(row, (color, marker))| {
+            let estimate = |mean, standard_error, count| Span::of(Estimate { mean, standard_error, count });
+            let points = row.means.iter().map(|&(size, mean, error, n)| (Span::exact(size), estimate(mean, error, n)));
+            Series { name: row.quantity.clone(), ink: Ink { color, marker, dashed: false }, points: points.collect() }
+        })
+        .collect();
+    let ticks: Vec<f64> = series.first().map_or(vec![], |s| s.points.iter().step_by(2).map(|p| p.0.mean).collect());
+    Chart {
+        title: "bed:circle, from data to policy".into(),
+        x: Axis::log("N, people in the data").with_ticks(ticks),
+        y: Axis::log("mean over seeds"),
+        series,
+        references: vec![],
+    }
+}

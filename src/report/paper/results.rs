@@ -1,0 +1,395 @@
+//! What is kept under `paper/results/`: long computations, small enough to be committed.
+
+use super::cells::{kept, pack, unpack};
+use crate::experiment::{Cell, DISCOUNT, NotLearned, Record, Scale, Setting, Study, additivity};
+use crate::learn::optimum::{OptimumError, optimum};
+use crate::numeric::SlopeError;
+use crate::verify::{Budget, Row, rates};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The results from which the paper's numbers, tables and figures are made.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Results {
+    /// Cells of `fig:sim_all`; spreads within a cell are not kept.
+    pub sim_all: Vec<Record>,
+    /// Cells of `fig:semi`, likewise.
+    pub semi: Vec<Record>,
+    /// Cells of `table:real_data`, whole.
+    pub splits: Vec<Record>,
+    /// How long the cells took, where that is known.
+    pub run: Option<Run>,
+    /// The claims.
+    pub verdicts: Vec<Told>,
+    /// Rates, optima, tests of additivity.
+    pub measured: Measured,
+    /// Comparisons of speed; none when nobody has measured them.
+    pub peers: Vec<Peer>,
+}
+
+/// What a reproduction took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Cells done.
+    pub cells: usize,
+    /// Threads.
+    pub threads: usize,
+    /// Seconds from start to report.
+    pub wall_seconds: f64,
+}
+
+/// A row of `counterfair verify --json`, read back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    /// The claim.
+    pub claim: ToldClaim,
+    /// What its check said.
+    pub verdict: ToldVerdict,
+    /// What its control said.
+    pub control: ToldVerdict,
+    /// Whether both said what they should.
+    pub as_expected: bool,
+    /// Wall time of the two.
+    pub seconds: f64,
+}
+
+/// A claim, read back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToldClaim {
+    /// Its label.
+    pub label: String,
+    /// `printed` or `corrected`.
+    pub form: String,
+    /// What it says.
+    pub statement: String,
+    /// What it stands on.
+    pub assumes: Vec<String>,
+    /// The kind of verdict expected.
+    pub expected: String,
+}
+
+/// A verdict, read back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ToldVerdict {
+    /// See [`crate::verify::Verdict::Exact`].
+    Exact {
+        /// Largest deviation.
+        error: f64,
+    },
+    /// See [`crate::verify::Verdict::NotRefuted`].
+    NotRefuted {
+        /// Cases.
+        trials: usize,
+        /// Largest left side in units of the right.
+        worst_ratio: f64,
+    },
+    /// See [`crate::verify::Verdict::Refuted`].
+    Refuted {
+        /// The counterexample.
+        witness: ToldWitness,
+    },
+    /// See [`crate::verify::Verdict::Inconclusive`].
+    Inconclusive {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A witness, read back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToldWitness {
+    /// All that is needed to recompute both sides.
+    pub text: String,
+    /// One side.
+    pub left: f64,
+    /// The other.
+    pub right: f64,
+}
+
+impl From<&Row> for Told {
+    fn from(row: &Row) -> Self {
+        let value = serde_json::to_value(row).expect("rows hold numbers and text only");
+        serde_json::from_value(value).expect("a row is read back as it was written")
+    }
+}
+
+/// Smaller computations, done together.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Measured {
+    /// Slopes on the test beds.
+    pub rates: Vec<RateRow>,
+    /// J*CF and J*Full.
+    pub optima: Vec<OptimumRow>,
+    /// Tests of additivity.
+    pub additivity: Vec<AdditivityRow>,
+}
+
+/// A slope, with the means behind it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RateRow {
+    /// The label of its claim.
+    pub label: String,
+    /// The test bed.
+    pub bed: String,
+    /// What falls or grows.
+    pub quantity: String,
+    /// With what.
+    pub size: String,
+    /// The slope of theory.
+    pub target: f64,
+    /// The slope found.
+    pub slope: f64,
+    /// Its interval.
+    pub interval: (f64, f64),
+    /// The interval's coverage.
+    pub confidence: f64,
+    /// (size, mean, standard error, seeds).
+    pub means: Vec<(f64, f64, f64, usize)>,
+}
+
+/// The optima of a world.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OptimumRow {
+    /// The world.
+    pub world: Setting,
+    /// δ.
+    pub strength: f64,
+    /// J*CF and its error.
+    pub fair: (f64, f64),
+    /// J*Full and its error.
+    pub full: (f64, f64),
+}
+
+/// A test of additivity.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AdditivityRow {
+    /// The study.
+    pub study: String,
+    /// The attribute.
+    pub attribute: String,
+    /// The output.
+    pub output: String,
+    /// The statistic.
+    pub statistic: f64,
+    /// The p-value.
+    pub p_value: f64,
+}
+
+/// One comparison with another library; fields that nobody measured are absent.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct Peer {
+    /// The other library.
+    pub peer: String,
+    /// What both do.
+    pub task: String,
+    /// Rows.
+    pub n: Option<f64>,
+    /// Columns.
+    pub d: Option<f64>,
+    /// Median of (their time)/(our time).
+    pub ratio_median: Option<f64>,
+    /// Its lower quartile.
+    pub ratio_q1: Option<f64>,
+    /// Its upper quartile.
+    pub ratio_q3: Option<f64>,
+    /// The ratio that was asked for beforehand.
+    pub bar: Option<f64>,
+    /// Whether it was reached.
+    pub passes: Option<bool>,
+}
+
+/// Results that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ResultsError {
+    /// The operating system refused.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+    /// A file that does not hold what it should.
+    #[error("{path}, line {line}: {reason}")]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: u64,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An optimum that cannot be computed.
+    #[error(transparent)]
+    Optimum(#[from] OptimumError),
+    /// A rate that cannot be fitted.
+    #[error(transparent)]
+    Slope(#[from] SlopeError),
+    /// A study whose mechanism cannot be fitted.
+    #[error(transparent)]
+    NotLearned(#[from] NotLearned),
+}
+
+const SIM_ALL: &str = "sim_all.csv";
+const SEMI: &str = "semi.csv";
+const SPLITS: &str = "splits.jsonl";
+const RUN: &str = "run.json";
+const VERDICTS: &str = "verdicts.json";
+const MEASURED: &str = "measured.json";
+
+impl Results {
+    /// Reads a folder; a file that is not there stands for no results of its kind. `peers` is the file of the speed comparisons.
+    ///
+    /// # Errors
+    /// [`ResultsError`] with file and line.
+    pub fn read(folder: &Path, peers: &Path) -> Result<Self, ResultsError> {
+        let cells = |name: &str| match text(&folder.join(name))? {
+            None => Ok(Vec::new()),
+            Some(text) => unpack(&text).map_err(|(line, reason)| content(&folder.join(name), line, reason)),
+        };
+        let mut splits = Vec::new();
+        let lines = text(&folder.join(SPLITS))?.unwrap_or_default();
+        for (i, line) in lines.split(|&b| b == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
+            let record = serde_json::from_slice(line);
+            splits.push(record.map_err(|e| content(&folder.join(SPLITS), i as u64 + 1, e.to_string()))?);
+        }
+        Ok(Self {
+            sim_all: cells(SIM_ALL)?,
+            semi: cells(SEMI)?,
+            splits,
+            run: json(&folder.join(RUN))?,
+            verdicts: json(&folder.join(VERDICTS))?.unwrap_or_default(),
+            measured: json(&folder.join(MEASURED))?.unwrap_or_default(),
+            peers: read_peers(peers)?,
+        })
+    }
+
+    /// Takes over the cells of a reproduction. Kinds of cells that it has none of stay as they are.
+    pub fn take_cells(&mut self, mut records: Vec<Record>, run: Option<Run>) {
+        records.sort_by_cached_key(|record| record.cell.key());
+        let mut keep = |kept: &mut Vec<Record>, wanted: fn(&Cell) -> bool| {
+            let found: Vec<Record> = records.extract_if(.., |record| wanted(&record.cell)).collect();
+            if !found.is_empty() {
+                *kept = found;
+            }
+        };
+        keep(&mut self.sim_all, |cell| matches!(cell, Cell::Synthetic(_)));
+        keep(&mut self.semi, |cell| matches!(cell, Cell::SemiSynthetic(_)));
+        keep(&mut self.splits, |cell| matches!(cell, Cell::Split(_)));
+        self.run = run.or(self.run.take());
+    }
+
+    /// Writes everything but the comparisons of speed, which have a file of their own.
+    ///
+    /// # Errors
+    /// [`ResultsError::Io`].
+    pub fn write(&self, folder: &Path) -> Result<(), ResultsError> {
+        fs::create_dir_all(folder).map_err(|source| ResultsError::Io { path: folder.into(), source })?;
+        let put = |name: &str, text: String| {
+            let path = folder.join(name);
+            fs::write(&path, text).map_err(|source| ResultsError::Io { path, source })
+        };
+        for (name, records) in [(SIM_ALL, &self.sim_all), (SEMI, &self.semi)] {
+            if !records.is_empty() {
+                put(name, pack(records))?;
+            }
+        }
+        let line = |record: &Record| serde_json::to_string(record).expect("records are plain") + "\n";
+        put(SPLITS, self.splits.iter().map(line).collect())?;
+        if let Some(run) = &self.run {
+            put(RUN, super::pretty(run))?;
+        }
+        put(VERDICTS, super::pretty(&self.verdicts))?;
+        put(MEASURED, super::pretty(&self.measured))
+    }
+}
+
+/// Rates, optima and tests of additivity, computed anew: a minute or two.
+///
+/// # Errors
+/// [`ResultsError`].
+pub fn refresh(studies: &[Study], budget: Budget) -> Result<Measured, ResultsError> {
+    let mut measured = Measured::default();
+    for rate in rates(budget)? {
+        let (low, high) = rate.fit.interval;
+        let mean = |(size, e): (f64, crate::numeric::Estimate)| (size, kept(e.mean), kept(e.standard_error), e.count);
+        measured.rates.push(RateRow {
+            label: rate.label.into(),
+            bed: rate.bed.into(),
+            quantity: rate.quantity.into(),
+            size: rate.size.into(),
+            target: rate.target,
+            slope: kept(rate.fit.slope),
+            interval: (kept(low), kept(high)),
+            confidence: rate.fit.confidence,
+            means: rate.means.into_iter().map(mean).collect(),
+        });
+    }
+    for world in [Setting::Linear, Setting::Nonlinear] {
+        for strength in Scale::paper().strengths {
+            measured.optima.push(best(world, strength)?);
+        }
+    }
+    for study in studies.iter().filter(|study| !study.is_simulated()) {
+        for row in additivity(study)? {
+            measured.additivity.push(AdditivityRow {
+                study: study.name().into(),
+                attribute: row.attribute,
+                output: row.output,
+                statistic: kept(row.statistic),
+                p_value: kept(row.p_value),
+            });
+        }
+    }
+    Ok(measured)
+}
+
+/// The optima of one world.
+///
+/// # Errors
+/// [`ResultsError::Optimum`].
+fn best(world: Setting, strength: f64) -> Result<OptimumRow, ResultsError> {
+    let found = optimum(world.into(), strength, DISCOUNT)?;
+    let [fair, full] = [found.fair, found.full].map(|b| (kept(b.value), kept(b.error)));
+    Ok(OptimumRow { world, strength, fair, full })
+}
+
+/// A file, or `None` when there is none.
+fn text(path: &Path) -> Result<Option<Vec<u8>>, ResultsError> {
+    match fs::read(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(ResultsError::Io { path: path.into(), source }),
+    }
+}
+
+fn json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ResultsError> {
+    let Some(text) = text(path)? else { return Ok(None) };
+    serde_json::from_slice(&text).map(Some).map_err(|e| content(path, e.line() as u64, e.to_string()))
+}
+
+fn content(path: &Path, line: u64, reason: String) -> ResultsError {
+    ResultsError::Content { path: path.into(), line, reason }
+}
+
+/// A list of comparisons, alone or under `rows`.
+fn read_peers(path: &Path) -> Result<Vec<Peer>, ResultsError> {
+    let Some(mut value) = json::<serde_json::Value>(path)? else { return Ok(Vec::new()) };
+    if let Some(rows) = value.get_mut("rows") {
+        value = rows.take();
+    }
+    serde_json::from_value(value).map_err(|e| content(path, 1, e.to_string()))
+}
+
+/// What a reproduction's manifest says of its cost, where there is one.
+///
+/// # Errors
+/// [`ResultsError`] when it cannot be read.
+pub fn read_run(manifest: &Path) -> Result<Option<Run>, ResultsError> {
+    json(manifest)
+}

@@ -1,0 +1,215 @@
+//! The tables.
+
+use super::numbers::{optimum_at, paired, to_error};
+use super::{Sources, ToldVerdict};
+use crate::experiment::{Method, Setting, Study};
+use crate::numeric::Estimate;
+use crate::report::number::{plain, with_bounds, with_interval};
+use crate::report::plot::SIZE;
+use crate::report::sim_all_panels::Panels;
+use crate::report::{Table, paper_table, real_data};
+use std::collections::{BTreeMap, BTreeSet};
+
+const WORLDS: [Setting; 2] = [Setting::Linear, Setting::Nonlinear];
+
+/// Every table by name.
+pub(super) fn tables(sources: &Sources) -> BTreeMap<String, Table> {
+    let mut tables = BTreeMap::new();
+    let mut add = |name: &str, table: Table| {
+        tables.insert(name.to_string(), table);
+    };
+    add("methods", methods(sources));
+    add("regret", regret(sources));
+    add("optima", optima(sources));
+    add("rates", rates(sources));
+    add("additivity", additivity(sources));
+    add("peers", peers(sources));
+    add("claims", claims(sources));
+    add("real_paper", paper_table());
+    for study in sources.studies {
+        let section = real_data(&sources.results.splits, &sources.scale, study);
+        add(&format!("real_{}", study.name().replace('-', "_")), section.tables[0].clone());
+        if !study.is_simulated() {
+            add(&format!("differences_{}", study.name()), differences(sources, study));
+        }
+    }
+    tables
+}
+
+/// Every method at the figure's N and δ, both worlds side by side.
+fn methods(sources: &Sources) -> Table {
+    let scale = &sources.scale;
+    let panels = WORLDS.map(|world| Panels { records: &sources.results.sim_all, scale, world, size: SIZE });
+    let columns = ["method", "CF metric, linear", "value, linear", "CF metric, non-linear", "value, non-linear"];
+    let mut table = Table::new("", 1, columns);
+    let mixtures = scale.weights.iter().map(|&w| Method::Mixture(w));
+    for method in Method::PAPER.into_iter().chain([Method::TrueMeans]).chain(mixtures) {
+        let points = panels.each_ref().map(|p| p.at_center(method));
+        if points.iter().all(Option::is_none) {
+            continue;
+        }
+        let cells = points.iter().flat_map(|point| match point {
+            Some(p) => [with_interval(p.unfairness, 4), with_interval(p.value, 3)],
+            None => ["–", "–"].map(String::from),
+        });
+        table.push(std::iter::once(method.title()).chain(cells));
+    }
+    table
+}
+
+/// J*CF less the value over the long horizon, over N.
+fn regret(sources: &Sources) -> Table {
+    let scale = &sources.scale;
+    let columns = ["N", "Oracle, linear", "Ours, linear", "Oracle, non-linear", "Ours, non-linear"];
+    let mut table = Table::new("", 1, columns);
+    for &size in &scale.sizes {
+        let mut row = vec![size.to_string()];
+        for world in WORLDS {
+            let panels = Panels { records: &sources.results.sim_all, scale, world, size: SIZE };
+            let best = optimum_at(sources.results, world, scale.strength);
+            for method in [Method::Oracle, Method::Ours] {
+                let point = panels.over_size(method).into_iter().find(|p| p.at == size as f64);
+                row.push(match (point, best) {
+                    (Some(p), Some((fair, _))) => {
+                        with_interval(Estimate { mean: fair - p.long_value.mean, ..p.long_value }, 3)
+                    }
+                    _ => "–".into(),
+                });
+            }
+        }
+        table.push(row);
+    }
+    table
+}
+
+/// J*CF and J*Full over δ.
+fn optima(sources: &Sources) -> Table {
+    let columns = ["δ", "J*CF, linear", "J*Full, linear", "J*CF, non-linear", "J*Full, non-linear"];
+    let mut table = Table::new("", 1, columns);
+    let rows = &sources.results.measured.optima;
+    let strengths: Vec<f64> = rows.iter().filter(|r| r.world == Setting::Linear).map(|r| r.strength).collect();
+    for strength in strengths {
+        let cells = WORLDS.iter().flat_map(|world| {
+            let row = rows.iter().find(|r| r.world == *world && r.strength == strength);
+            row.map_or(["–", "–"].map(String::from), |r| {
+                [r.fair, r.full].map(|(value, error)| to_error(value, error))
+            })
+        });
+        table.push(std::iter::once(plain(strength, 1)).chain(cells));
+    }
+    table
+}
+
+/// Slopes on the beds.
+fn rates(sources: &Sources) -> Table {
+    let mut table = Table::new("", 3, ["bed", "quantity", "in", "theory", "measured slope", "seeds"]);
+    for row in &sources.results.measured.rates {
+        let seeds: usize = row.means.iter().map(|m| m.3).min().unwrap_or(0);
+        table.push([
+            row.bed.clone(),
+            row.quantity.clone(),
+            row.size.clone(),
+            crate::report::number::tick(row.target),
+            with_bounds(row.slope, row.interval, 3),
+            seeds.to_string(),
+        ]);
+    }
+    table
+}
+
+/// Whether the spread of residuals depends on the level.
+fn additivity(sources: &Sources) -> Table {
+    let mut table = Table::new("", 2, ["attribute", "output", "χ²", "p"]);
+    for row in &sources.results.measured.additivity {
+        let p = super::labels::short(row.p_value);
+        table.push([row.attribute.clone(), row.output.clone(), plain(row.statistic, 1), p]);
+    }
+    table
+}
+
+/// What Ours is worth beside Random, and how fair beside Unaware, split by split.
+fn differences(sources: &Sources, study: &Study) -> Table {
+    let columns = [
+        "attribute",
+        "unfairness, Ours − Unaware",
+        "value, Ours − Random",
+        "value, Unaware − Random",
+        "value, Full − Random",
+    ];
+    let mut table = Table::new("", 1, columns);
+    for attribute in study.attributes() {
+        let of = |a, b, value| with_interval(paired(sources.results, study, attribute, a, b, value), 3);
+        table.push([
+            attribute.to_string(),
+            of(Method::Ours, Method::Unaware, false),
+            of(Method::Ours, Method::Random, true),
+            of(Method::Unaware, Method::Random, true),
+            of(Method::Full, Method::Random, true),
+        ]);
+    }
+    table
+}
+
+/// Time of others in units of ours.
+fn peers(sources: &Sources) -> Table {
+    let mut table = Table::new("", 2, ["peer", "task", "n", "d", "their time / ours", "bar", "reached"]);
+    let count = |x: Option<f64>| x.map_or("–".into(), crate::report::number::tick);
+    for row in &sources.results.peers {
+        let ratio = match (row.ratio_median, row.ratio_q1, row.ratio_q3) {
+            (Some(m), Some(q1), Some(q3)) => with_bounds(m, (q1, q3), if m < 10.0 { 2 } else { 1 }),
+            (Some(m), ..) => plain(m, 2),
+            _ => "–".into(),
+        };
+        let reached = row.passes.map_or("–", |yes| if yes { "yes" } else { "no" });
+        table.push([
+            row.peer.clone(),
+            row.task.clone(),
+            count(row.n),
+            count(row.d),
+            ratio,
+            count(row.bar),
+            reached.into(),
+        ]);
+    }
+    table
+}
+
+/// Every label: where it is proved and what became of its claims.
+fn claims(sources: &Sources) -> Table {
+    let mut table = Table::new("", 4, ["label", "Coq", "as printed", "corrected"]);
+    let mut seen = BTreeSet::new();
+    for told in &sources.results.verdicts {
+        let label = &told.claim.label;
+        if !seen.insert(label) {
+            continue;
+        }
+        let files: BTreeSet<&str> =
+            sources.proofs.get(label).into_iter().flatten().map(|(file, _)| file.trim_end_matches(".v")).collect();
+        let verdicts = |form: &str| {
+            let mut words: Vec<(String, usize)> = Vec::new();
+            for other in &sources.results.verdicts {
+                if other.claim.label == *label && other.claim.form == form {
+                    let word = word(&other.verdict);
+                    match words.iter_mut().find(|(w, _)| w == word) {
+                        Some((_, count)) => *count += 1,
+                        None => words.push((word.into(), 1)),
+                    }
+                }
+            }
+            let text = |(word, count): (String, usize)| if count == 1 { word } else { format!("{word} ×{count}") };
+            words.into_iter().map(text).collect::<Vec<_>>().join(", ")
+        };
+        let files = files.into_iter().collect::<Vec<_>>().join(", ");
+        table.push([label.clone(), files, verdicts("printed"), verdicts("corrected")]);
+    }
+    table
+}
+
+pub(super) fn word(verdict: &ToldVerdict) -> &'static str {
+    match verdict {
+        ToldVerdict::Exact { .. } => "exact",
+        ToldVerdict::NotRefuted { .. } => "not refuted",
+        ToldVerdict::Refuted { .. } => "refuted",
+        ToldVerdict::Inconclusive { .. } => "inconclusive",
+    }
+}
