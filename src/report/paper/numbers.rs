@@ -53,7 +53,10 @@ impl Numbers {
         if let Some(run) = &sources.results.run {
             self.put("run.cells", count(run.cells));
             self.put("run.minutes", plain((run.wall_seconds / 60.0).ceil(), 0));
-            self.put("run.threads", run.threads.to_string());
+            self.put(
+                "run.threads",
+                if run.threads == 1 { "one thread".into() } else { format!("{} threads", run.threads) },
+            );
         }
     }
 
