@@ -443,3 +443,51 @@ fn parts_that_do_not_fit_are_named() {
         }
     }
 }
+
+/// The smallest grid of `fig:sim_all`, on one thread.
+const SMALL_GRID: [&str; 8] = ["reproduce", "--quick", "--only", "fig:sim_all", "--seeds", "1", "--threads", "1"];
+
+#[test]
+fn a_run_killed_in_the_middle_is_resumed_to_the_bytes_of_an_undisturbed_one() {
+    let folder = Folder::new("killed");
+    folder.succeed(&[&SMALL_GRID[..], &["--out", "whole"]].concat());
+    let journal = folder.0.join("killed/cells.jsonl");
+    let cells = || fs::read_to_string(&journal).map_or(0, |text| text.matches("\"cell\"").count());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_counterfair"))
+        .args([&SMALL_GRID[..], &["--out", "killed"]].concat())
+        .current_dir(&folder.0)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while cells() < 2 && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (kept, all) = (cells(), fs::read_to_string(folder.0.join("whole/cells.jsonl")).unwrap());
+    assert!(
+        kept >= 2 && kept < all.matches("\"cell\"").count(),
+        "killed after {kept} cells: too late to mean anything"
+    );
+    folder.succeed(&[&SMALL_GRID[..], &["--out", "killed", "--resume"]].concat());
+    assert_eq!(fs::read_to_string(&journal).unwrap(), all);
+}
+
+#[test]
+fn a_merge_says_what_is_missing_and_asks_for_a_study_it_does_not_know() {
+    let folder = Folder::new("merge_missing");
+    let two_seeds = ["reproduce", "--quick", "--only", "fig:sim_all", "--seeds", "2", "--shard", "1/3"];
+    folder.succeed(&[&two_seeds[..], &["--out", "shards"]].concat());
+    let output = folder.run(&["merge", "shards"]);
+    let warning = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && warning.contains("cells are missing"), "{warning}");
+
+    simulated(&folder, "linear", "60");
+    let real = ["reproduce", "--quick", "--only", "table:real_data", "--data", "data.csv", "--shard", "1/2"];
+    folder.succeed(&[&real[..], &["--out", "own"]].concat());
+    let message = folder.refuse(&["merge", "own"], "");
+    assert!(message.contains("data") && message.contains("--data"), "{message}");
+    folder.succeed(&["merge", "own", "--data", "data.csv"]);
+    assert!(folder.0.join("own/report/index.html").exists());
+}

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use counterfair::data::{DataError, ReadOptions, read};
+use counterfair::experiment::summary::missing_replicates;
 use counterfair::experiment::{
     Attribute, Cell, Context, DISCOUNT, Finished, Label, Learner, Origin, Plan, Progress, Record, RunError, Scale,
     Setting, Shard, Stages, StarError, Study, merge as join, run,
@@ -53,6 +54,9 @@ pub struct MergeArgs {
     /// Folder for the joined results and the report (default: the first folder)
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// The study that the shards were run on, when it was your own
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
 }
 
 /// Why a reproduction failed.
@@ -70,6 +74,14 @@ pub enum ReproduceError {
     /// The report could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// Results on a study that is not there.
+    #[error(
+        "the results speak of the study {study:?}, which does not come with the program: name its file with --data"
+    )]
+    UnknownStudy {
+        /// Its name.
+        study: String,
+    },
     /// Zero threads or seeds.
     #[error("--{option} is {value}; it must be at least 1")]
     Zero {
@@ -114,7 +126,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), ReproduceError> {
     scale.seeds = args.seeds.unwrap_or(scale.seeds);
     scale.learner = args.learner;
     let labels = if args.only.is_empty() { Label::ALL.to_vec() } else { args.only.clone() };
-    let context = Context::new(studies(args)?);
+    let context = Context::new(studies(args.data.as_deref())?);
     let cells = scale.cells(&labels, context.studies());
     let plan = Plan { folder: args.out.clone(), shard: args.shard, resume: args.resume, threads: args.threads };
     let Finished { records, file, stages, resumed } = with_bar(|progress| run(&cells, &context, &plan, progress))?;
@@ -135,8 +147,8 @@ pub fn shipped() -> Result<Vec<Study>, ReproduceError> {
 }
 
 /// The studies that come with the program, or the user's instead.
-fn studies(args: &ReproduceArgs) -> Result<Vec<Study>, ReproduceError> {
-    let Some(path) = &args.data else { return shipped() };
+fn studies(data: Option<&Path>) -> Result<Vec<Study>, ReproduceError> {
+    let Some(path) = data else { return shipped() };
     let panel = read(path, &ReadOptions::default())?.panel;
     let codes = panel.level_codes().to_vec();
     let attribute = Attribute { name: "z1".into(), levels: panel.levels().clone(), codes };
@@ -154,7 +166,18 @@ pub fn merge(args: &MergeArgs) -> Result<(), ReproduceError> {
     let out = args.out.clone().unwrap_or_else(|| args.folders[0].clone());
     let (_, records) = join(&args.folders, &out)?;
     let scale = Scale::covering(&records);
-    let context = Context::new(shipped()?);
+    let context = Context::new(studies(args.data.as_deref())?);
+    let known = |name: &str| context.studies().iter().any(|study| study.name() == name);
+    if let Some(study) = records.iter().filter_map(|record| record.cell.study()).find(|name| !known(name)) {
+        return Err(ReproduceError::UnknownStudy { study: study.into() });
+    }
+    let missing = missing_replicates(&records);
+    if missing > 0 {
+        let all = records.len() + missing;
+        eprintln!(
+            "warning: {missing} of {all} cells are missing; run the shards that were cut off again with --resume"
+        );
+    }
     let manifest = manifest(&scale, records.len(), records.len(), Some(1));
     publish(&records, &scale, &context, manifest, Stages::default(), start, &out)
 }

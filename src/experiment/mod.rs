@@ -11,7 +11,7 @@
 //! | what is in the file? | [`journal`] |
 //! | means over seeds, rates in N | [`summary`] |
 //! | whose data? | [`Study`] |
-//! | is its noise additive? | [`additivity()`] |
+//! | is its noise additive? | [`Study::additivity`] |
 
 mod additivity;
 mod cell;
@@ -29,7 +29,6 @@ mod study;
 pub mod summary;
 mod synthetic;
 
-pub use additivity::{Additivity, additivity};
 pub use cell::{Cell, Learner, SemiSynthetic, Setting, Split, Synthetic, UnknownLearner};
 pub use context::{CellError, Context};
 pub use generative::Generative;

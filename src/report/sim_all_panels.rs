@@ -52,7 +52,15 @@ impl Panels<'_> {
 
     /// Panels a and d.
     pub fn unfairness_over_size(&self, letter: char) -> Figure {
-        let shown = [Method::Full, Method::Unaware, Method::Behaviour, Method::Ours, Method::Oracle, Method::Random];
+        let shown = [
+            Method::Full,
+            Method::Unaware,
+            Method::Behaviour,
+            Method::Ours,
+            Method::KnownForm,
+            Method::Oracle,
+            Method::Random,
+        ];
         let curves: Vec<_> = shown.into_iter().map(|m| (m, self.over_size(m))).collect();
         let chart = Chart {
             title: format!("{letter} · {} world, δ = {}", self.world, self.scale.strength),

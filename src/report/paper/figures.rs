@@ -5,7 +5,7 @@ use crate::experiment::Setting;
 use crate::numeric::Estimate;
 use crate::report::Figure;
 use crate::report::plot::{Axis, BLUE, Chart, GREEN, Ink, Marker, ORANGE, Series, Span, VERMILION};
-use crate::report::real_data::real_data_at;
+use crate::report::real_data::action_shares;
 use crate::report::semi::semi_at;
 use crate::report::sim_all_panels::Panels;
 
@@ -32,7 +32,8 @@ pub(super) fn figures(sources: &Sources) -> Files {
     for study in *studies {
         figures.extend(semi_at(&results.semi, scale, study, HALF).figures);
         if !study.is_simulated() {
-            figures.extend(real_data_at(&results.splits, scale, study, THIRD.0).figures);
+            let shares = |attribute| action_shares(&results.splits, study, attribute, THIRD.0);
+            figures.extend(study.attributes().filter_map(shares));
         }
     }
     let mut files: Files = figures.into_iter().map(|f| (format!("{}.svg", f.name), f.svg)).collect();

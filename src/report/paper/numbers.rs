@@ -6,6 +6,7 @@ use crate::experiment::{Cell, DISCOUNT, Method, Setting, Study};
 use crate::numeric::Estimate;
 use crate::report::number::{plain, tick, with_bounds, with_interval};
 use crate::report::plot::SIZE;
+use crate::report::real_data::ADDITIVITY_LEVEL;
 use crate::report::sim_all_panels::Panels;
 use std::collections::BTreeMap;
 
@@ -65,22 +66,17 @@ impl Numbers {
         let scale = &sources.scale;
         let panels = Panels { records: &sources.results.sim_all, scale, world, size: SIZE };
         let name = |what: &str| format!("{world}.{what}");
-        match rate(panels.records, Method::Ours, panels.by_size()) {
-            Ok(fit) => {
-                let half = (fit.interval.0..=fit.interval.1).contains(&-0.5);
-                self.put(name("slope"), with_bounds(fit.slope, fit.interval, 3));
-                self.put(name("slope.verdict"), if half { "contains" } else { "excludes" });
-                let side = match fit.slope {
-                    _ if half => "not told apart from",
-                    s if s > -0.5 => "slower than",
-                    _ => "faster than",
-                };
-                self.put(name("slope.side"), side);
-            }
-            Err(reason) => {
-                self.put(name("slope"), format!("none ({reason})"));
-                self.put(name("slope.verdict"), "is missing for");
-                self.put(name("slope.side"), "not known beside");
+        for (method, which) in [(Method::Ours, "slope"), (Method::KnownForm, "known.slope")] {
+            match rate(panels.records, method, panels.by_size()) {
+                Ok(fit) => {
+                    let half = (fit.interval.0..=fit.interval.1).contains(&-0.5);
+                    self.put(name(which), with_bounds(fit.slope, fit.interval, 3));
+                    self.put(name(&format!("{which}.verdict")), if half { "contains" } else { "excludes" });
+                }
+                Err(reason) => {
+                    self.put(name(which), format!("none ({reason})"));
+                    self.put(name(&format!("{which}.verdict")), "is missing for");
+                }
             }
         }
         for method in Method::PAPER {
@@ -167,9 +163,10 @@ impl Numbers {
         let tests: Vec<_> = sources.results.measured.additivity.iter().filter(|r| r.study == study.name()).collect();
         let doubtful: Vec<String> = tests
             .iter()
-            .filter(|r| r.p_value < DOUBT / tests.len() as f64)
+            .filter(|r| r.p_value < ADDITIVITY_LEVEL)
             .map(|r| format!("{} under {}", r.output, r.attribute))
             .collect();
+        self.put(name("additivity.level"), format!("{} %", tick(100.0 * ADDITIVITY_LEVEL)));
         self.put(name("additivity.tests"), tests.len().to_string());
         self.put(name("additivity.rejected"), doubtful.len().to_string());
         self.put(name("additivity.doubtful"), words(&doubtful.iter().map(String::as_str).collect::<Vec<_>>()));
@@ -216,9 +213,6 @@ impl Numbers {
         self.put("peers.missed", words(&missed.iter().map(String::as_str).collect::<Vec<_>>()));
     }
 }
-
-/// Tests of one study are read together at this level, by Bonferroni's inequality.
-const DOUBT: f64 = 0.05;
 
 /// (J*CF, J*Full) of a world.
 pub(super) fn optimum_at(results: &Results, world: Setting, strength: f64) -> Option<(f64, f64)> {

@@ -1,7 +1,7 @@
 //! What is kept under `paper/results/`: long computations, small enough to be committed.
 
 use super::cells::{kept, pack, unpack};
-use crate::experiment::{Cell, DISCOUNT, NotLearned, Record, Scale, Setting, Study, additivity};
+use crate::experiment::{Cell, DISCOUNT, NotLearned, Record, Scale, Setting, Study};
 use crate::learn::optimum::{OptimumError, optimum};
 use crate::numeric::SlopeError;
 use crate::verify::{Budget, Row, rates};
@@ -336,14 +336,16 @@ pub fn refresh(studies: &[Study], budget: Budget) -> Result<Measured, ResultsErr
         }
     }
     for study in studies.iter().filter(|study| !study.is_simulated()) {
-        for row in additivity(study)? {
-            measured.additivity.push(AdditivityRow {
-                study: study.name().into(),
-                attribute: row.attribute,
-                output: row.output,
-                statistic: kept(row.statistic),
-                p_value: kept(row.p_value),
-            });
+        for attribute in study.attributes() {
+            for test in study.additivity(attribute).expect("an attribute of the study")? {
+                measured.additivity.push(AdditivityRow {
+                    study: study.name().into(),
+                    attribute: attribute.into(),
+                    output: study.state_names().get(test.output).map_or("reward", String::as_str).into(),
+                    statistic: kept(test.statistic),
+                    p_value: kept(test.p_value),
+                });
+            }
         }
     }
     Ok(measured)

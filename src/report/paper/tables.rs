@@ -6,8 +6,9 @@ use crate::experiment::{Method, Setting, Study};
 use crate::numeric::Estimate;
 use crate::report::number::{plain, with_bounds, with_interval};
 use crate::report::plot::SIZE;
+use crate::report::real_data::table as real_data;
 use crate::report::sim_all_panels::Panels;
-use crate::report::{Table, paper_table, real_data};
+use crate::report::{Table, paper_table};
 use std::collections::{BTreeMap, BTreeSet};
 
 const WORLDS: [Setting; 2] = [Setting::Linear, Setting::Nonlinear];
@@ -27,8 +28,8 @@ pub(super) fn tables(sources: &Sources) -> BTreeMap<String, Table> {
     add("claims", claims(sources));
     add("real_paper", paper_table());
     for study in sources.studies {
-        let section = real_data(&sources.results.splits, &sources.scale, study);
-        add(&format!("real_{}", study.name().replace('-', "_")), section.tables[0].clone());
+        let table = real_data(&sources.results.splits, &sources.scale, study);
+        add(&format!("real_{}", study.name().replace('-', "_")), table);
         if !study.is_simulated() {
             add(&format!("differences_{}", study.name()), differences(sources, study));
         }
@@ -43,7 +44,7 @@ fn methods(sources: &Sources) -> Table {
     let columns = ["method", "CF metric, linear", "value, linear", "CF metric, non-linear", "value, non-linear"];
     let mut table = Table::new("", 1, columns);
     let mixtures = scale.weights.iter().map(|&w| Method::Mixture(w));
-    for method in Method::PAPER.into_iter().chain([Method::TrueMeans]).chain(mixtures) {
+    for method in Method::PAPER.into_iter().chain([Method::TrueMeans, Method::KnownForm]).chain(mixtures) {
         let points = panels.each_ref().map(|p| p.at_center(method));
         if points.iter().all(Option::is_none) {
             continue;
