@@ -19,8 +19,8 @@ mod tables;
 
 pub use labels::proofs;
 pub use results::{
-    AdditivityRow, Measured, OptimumRow, Peer, RateRow, Results, ResultsError, Run, Told, ToldClaim, ToldVerdict,
-    ToldWitness, read_run, refresh,
+    AdditivityRow, Measured, OptimumRow, Peer, Quartiles, RateRow, Results, ResultsError, Run, Told, ToldClaim,
+    ToldVerdict, ToldWitness, read_run, refresh,
 };
 
 use super::WriteError;

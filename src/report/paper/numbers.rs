@@ -205,11 +205,17 @@ impl Numbers {
     fn peers(&mut self, sources: &Sources) {
         let peers = &sources.results.peers;
         self.put("peers", peers.len().to_string());
-        let judged: Vec<bool> = peers.iter().filter_map(|p| p.passes).collect();
+        let judged: Vec<bool> = peers.iter().filter_map(|p| p.reached).collect();
         self.put("peers.judged", judged.len().to_string());
         self.put("peers.reached", judged.iter().filter(|yes| **yes).count().to_string());
-        let missed: Vec<String> =
-            peers.iter().filter(|p| p.passes == Some(false)).map(|p| format!("{} ({})", p.task, p.peer)).collect();
+        let missed: Vec<String> = peers
+            .iter()
+            .filter(|p| p.reached == Some(false))
+            .map(|p| {
+                let size = |name: &str| p.count(name).map(|x| format!(", {name} = {}", tick(x))).unwrap_or_default();
+                format!("{} ({}{}{})", p.what, p.peer, size("n"), size("d"))
+            })
+            .collect();
         self.put("peers.missed", words(&missed.iter().map(String::as_str).collect::<Vec<_>>()));
     }
 }

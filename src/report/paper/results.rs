@@ -20,7 +20,7 @@ pub struct Results {
     pub semi: Vec<Record>,
     /// Cells of `table:real_data`, whole.
     pub splits: Vec<Record>,
-    /// How long the cells took, where that is known.
+    /// How long the cells of `fig:sim_all` took, where that is known.
     pub run: Option<Run>,
     /// The claims.
     pub verdicts: Vec<Told>,
@@ -179,28 +179,44 @@ pub struct AdditivityRow {
     pub p_value: f64,
 }
 
-/// One comparison with another library; fields that nobody measured are absent.
+/// One comparison with another library, as `benches/peers/run` writes it; what nobody measured is absent.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
 pub struct Peer {
+    /// What both do.
+    pub what: String,
     /// The other library.
     pub peer: String,
-    /// What both do.
-    pub task: String,
-    /// Rows.
-    pub n: Option<f64>,
-    /// Columns.
-    pub d: Option<f64>,
-    /// Median of (their time)/(our time).
-    pub ratio_median: Option<f64>,
-    /// Its lower quartile.
-    pub ratio_q1: Option<f64>,
-    /// Its upper quartile.
-    pub ratio_q3: Option<f64>,
+    /// Threads of each side.
+    pub threads: usize,
+    /// Rows, columns, people, whatever says how large the task is.
+    pub size: serde_json::Map<String, serde_json::Value>,
+    /// (Their time)/(our time).
+    pub ratio: Option<Quartiles>,
+    /// (Our time)/(their time), where less than a bar was asked for.
+    pub times: Option<Quartiles>,
     /// The ratio that was asked for beforehand.
     pub bar: Option<f64>,
     /// Whether it was reached.
-    pub passes: Option<bool>,
+    pub reached: Option<bool>,
+}
+
+/// A median between its quartiles.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+pub struct Quartiles {
+    /// The median.
+    pub median: f64,
+    /// The lower quartile.
+    pub low: f64,
+    /// The upper quartile.
+    pub high: f64,
+}
+
+impl Peer {
+    /// A size by name, when it is a number.
+    pub fn count(&self, name: &str) -> Option<f64> {
+        self.size.get(name)?.as_f64()
+    }
 }
 
 /// Results that cannot be used.
@@ -269,9 +285,12 @@ impl Results {
         })
     }
 
-    /// Takes over the cells of a reproduction. Kinds of cells that it has none of stay as they are.
+    /// Takes over the cells of a reproduction. Kinds of cells that it has none of stay as they are; what it took is kept for `fig:sim_all`.
     pub fn take_cells(&mut self, mut records: Vec<Record>, run: Option<Run>) {
         records.sort_by_cached_key(|record| record.cell.key());
+        if records.iter().any(|record| matches!(record.cell, Cell::Synthetic(_))) {
+            self.run = run;
+        }
         let mut keep = |kept: &mut Vec<Record>, wanted: fn(&Cell) -> bool| {
             let found: Vec<Record> = records.extract_if(.., |record| wanted(&record.cell)).collect();
             if !found.is_empty() {
@@ -281,7 +300,6 @@ impl Results {
         keep(&mut self.sim_all, |cell| matches!(cell, Cell::Synthetic(_)));
         keep(&mut self.semi, |cell| matches!(cell, Cell::SemiSynthetic(_)));
         keep(&mut self.splits, |cell| matches!(cell, Cell::Split(_)));
-        self.run = run.or(self.run.take());
     }
 
     /// Writes everything but the comparisons of speed, which have a file of their own.

@@ -1,7 +1,7 @@
 //! The tables.
 
 use super::numbers::{optimum_at, paired, to_error};
-use super::{Sources, ToldVerdict};
+use super::{Peer, Quartiles, Sources, ToldVerdict};
 use crate::experiment::{Method, Setting, Study};
 use crate::numeric::Estimate;
 use crate::report::number::{plain, with_bounds, with_interval};
@@ -25,6 +25,7 @@ pub(super) fn tables(sources: &Sources) -> BTreeMap<String, Table> {
     add("rates", rates(sources));
     add("additivity", additivity(sources));
     add("peers", peers(sources));
+    add("peers_fitted_q", peers_fitted_q(sources));
     add("claims", claims(sources));
     add("real_paper", paper_table());
     for study in sources.studies {
@@ -151,26 +152,63 @@ fn differences(sources: &Sources, study: &Study) -> Table {
     table
 }
 
-/// Time of others in units of ours.
+/// The comparisons with one thread a side.
+fn single<'a>(sources: &'a Sources<'a>) -> impl Iterator<Item = &'a Peer> {
+    sources.results.peers.iter().filter(|row| row.threads == 1)
+}
+
+/// A median between its quartiles, with about three digits.
+fn quartiles(q: Quartiles) -> String {
+    let decimals = if q.median < 10.0 { 2 } else { usize::from(q.median < 100.0) };
+    with_bounds(q.median, (q.low, q.high), decimals)
+}
+
+/// Fitted Q iteration: their time in units of ours over n, one row a peer and d.
+fn peers_fitted_q(sources: &Sources) -> Table {
+    let rows: Vec<&Peer> = single(sources).filter(|row| row.count("n").is_some() && row.times.is_none()).collect();
+    let distinct = |name: &str| {
+        let mut values: Vec<f64> = rows.iter().filter_map(|row| row.count(name)).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        values
+    };
+    let sizes = distinct("n");
+    let columns = ["peer".to_string(), "d".into()].into_iter();
+    let titles = sizes.iter().map(|&n| format!("n = {}", crate::report::number::tick(n)));
+    let mut table = Table::new("", 1, columns.chain(titles).chain(["bar".to_string()]));
+    let mut peers: Vec<&str> = Vec::new();
+    for row in &rows {
+        if !peers.contains(&row.peer.as_str()) {
+            peers.push(&row.peer);
+        }
+    }
+    for peer in peers {
+        for &d in &distinct("d") {
+            let of = |n: f64| {
+                rows.iter().find(|row| row.peer == peer && row.count("d") == Some(d) && row.count("n") == Some(n))
+            };
+            let cells = sizes.iter().map(|&n| of(n).and_then(|row| row.ratio).map_or("–".into(), quartiles));
+            let bar = sizes.iter().find_map(|&n| of(n)?.bar).map_or("–".into(), crate::report::number::tick);
+            let head = [peer.to_string(), crate::report::number::tick(d)];
+            table.push(head.into_iter().chain(cells).chain([bar]));
+        }
+    }
+    table
+}
+
+/// Everything else that was compared.
 fn peers(sources: &Sources) -> Table {
-    let mut table = Table::new("", 2, ["peer", "task", "n", "d", "their time / ours", "bar", "reached"]);
-    let count = |x: Option<f64>| x.map_or("–".into(), crate::report::number::tick);
-    for row in &sources.results.peers {
-        let ratio = match (row.ratio_median, row.ratio_q1, row.ratio_q3) {
-            (Some(m), Some(q1), Some(q3)) => with_bounds(m, (q1, q3), if m < 10.0 { 2 } else { 1 }),
-            (Some(m), ..) => plain(m, 2),
-            _ => "–".into(),
-        };
-        let reached = row.passes.map_or("–", |yes| if yes { "yes" } else { "no" });
-        table.push([
-            row.peer.clone(),
-            row.task.clone(),
-            count(row.n),
-            count(row.d),
-            ratio,
-            count(row.bar),
-            reached.into(),
-        ]);
+    let mut table = Table::new("", 3, ["task", "peer", "size", "their time / ours", "bar", "reached"]);
+    for row in single(sources).filter(|row| row.count("n").is_none() || row.times.is_some()) {
+        let value = |value: &serde_json::Value| value.as_f64().map_or(value.to_string(), crate::report::number::tick);
+        let size: Vec<String> = row.size.iter().map(|(name, x)| format!("{name} {}", value(x))).collect();
+        let bar = row.bar.map_or("–".into(), |bar| {
+            let sign = if row.times.is_some() { "ours/theirs ≤" } else { "≥" };
+            format!("{sign} {}", crate::report::number::tick(bar))
+        });
+        let ratio = row.ratio.map_or("–".into(), quartiles);
+        let reached = row.reached.map_or("–", |yes| if yes { "yes" } else { "no" });
+        table.push([row.what.clone(), row.peer.clone(), size.join(", "), ratio, bar, reached.into()]);
     }
     table
 }
