@@ -491,3 +491,51 @@ fn a_merge_says_what_is_missing_and_asks_for_a_study_it_does_not_know() {
     folder.succeed(&["merge", "own", "--data", "data.csv"]);
     assert!(folder.0.join("own/report/index.html").exists());
 }
+
+/// What `counterfair verify --json` prints for two cheap claims.
+fn examined() -> serde_json::Value {
+    use counterfair::verify::{Budget, claims, examine};
+    let some: Vec<_> = claims().into_iter().filter(|claim| claim.label == "D4").collect();
+    serde_json::to_value(examine(&some, Budget::Quick, |_| {})).unwrap()
+}
+
+#[test]
+fn rows_of_an_earlier_run_are_judged_and_shown_again() {
+    let folder = Folder::new("verify-from");
+    fs::write(folder.0.join("rows.json"), examined().to_string()).unwrap();
+    let table = folder.succeed(&["verify", "--from", "rows.json", "--out", "page"]);
+    assert!(table.contains("D4") && table.contains("refuted"), "{table}");
+    let page = fs::read_to_string(folder.0.join("page/index.html")).unwrap();
+    assert!(page.contains("The theory as executable claims") && page.contains("D4"));
+    let json = folder.succeed(&["verify", "--from", "rows.json", "--json"]);
+    let (again, before) =
+        (serde_json::from_str::<Value>(&json).unwrap(), fs::read_to_string(folder.0.join("rows.json")));
+    assert_eq!(again, serde_json::from_str::<Value>(&before.unwrap()).unwrap(), "the same rows");
+}
+
+#[test]
+fn an_unexpected_verdict_makes_the_exit_code_one() {
+    let folder = Folder::new("verify-unexpected");
+    let mut rows = examined();
+    // D4 in print is false; a check that found nothing against it must be noticed, whatever the file says of itself.
+    rows[0]["verdict"] = serde_json::json!({ "kind": "not_refuted", "trials": 3, "worst_ratio": 0.5 });
+    rows[0]["as_expected"] = serde_json::json!(true);
+    fs::write(folder.0.join("rows.json"), rows.to_string()).unwrap();
+    let output = folder.run(&["verify", "--from", "rows.json"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("1 of 2 claims did not come back as expected"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("(!)"));
+}
+
+#[test]
+fn a_file_that_holds_no_rows_is_refused() {
+    let folder = Folder::new("verify-refused");
+    fs::write(folder.0.join("rows.json"), "[{\"claim\": 3}]").unwrap();
+    let message = folder.refuse(&["verify", "--from", "rows.json"], "");
+    assert!(message.contains("rows.json: not a list of examined claims"), "{message}");
+    let message = folder.refuse(&["verify", "--from", "nothing.json"], "");
+    assert!(message.contains("nothing.json"), "{message}");
+    fs::write(folder.0.join("rows.json"), examined().to_string().replace("\"D4\"", "\"D400\"")).unwrap();
+    let message = folder.refuse(&["verify", "--from", "rows.json"], "");
+    assert!(message.contains("row 1: there is no claim D400"), "{message}");
+}

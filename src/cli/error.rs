@@ -46,6 +46,10 @@ pub enum CliError {
     Results(#[from] counterfair::report::paper::ResultsError),
     #[error(transparent)]
     Report(#[from] counterfair::report::WriteError),
+    #[error("{file}: {source}")]
+    Rows { file: String, source: counterfair::verify::RowsError },
+    #[error("{file}: {source}")]
+    Read { file: String, source: std::io::Error },
     #[error(transparent)]
     Io(#[from] std::io::Error),
     #[error("{0}")]

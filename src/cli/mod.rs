@@ -55,7 +55,10 @@ pub fn main() -> ExitCode {
         None => reproduce::run_quick().map_err(Into::into),
         Some(Command::Reproduce(arguments)) => reproduce::reproduce(&arguments).map_err(Into::into),
         Some(Command::Merge(arguments)) => reproduce::merge(&arguments).map_err(Into::into),
-        Some(Command::Verify(arguments)) => return verify::run(&arguments),
+        Some(Command::Verify(arguments)) => match verify::run(&arguments) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
         Some(Command::Optimum(arguments)) => optimum::run(&arguments),
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
         Some(Command::Preprocess(arguments)) => preprocess::run(&arguments),

@@ -29,7 +29,7 @@ pub struct Arguments {
     /// First take over the cells of a reproduction, from the folder it wrote; may be repeated
     #[arg(long, value_name = "DIR")]
     cells: Vec<PathBuf>,
-    /// First compute verdicts, rates, optima and tests of additivity anew (minutes)
+    /// First compute verdicts, optima and tests of additivity anew (minutes)
     #[arg(long)]
     refresh: bool,
 }
@@ -38,7 +38,9 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     debug_assert!(arguments.paper, "the only report there is");
     let studies = shipped()?;
-    let mut results = Results::read(&arguments.results, &arguments.peers)?;
+    // Verdicts that are about to be made anew may be on claims that nobody makes any more.
+    let read = if arguments.refresh { Results::read_all_but_verdicts } else { Results::read };
+    let mut results = read(&arguments.results, &arguments.peers)?;
     let context = Context::new(studies);
     for folder in &arguments.cells {
         let records = journal::read(&folder.join("cells.jsonl"), &context.header())
@@ -46,8 +48,8 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         results.take_cells(records, read_run(&folder.join("report/manifest.json"))?);
     }
     if arguments.refresh {
-        results.verdicts = examine_all(Budget::Quick, |_| {}).iter().map(Into::into).collect();
-        results.measured = refresh(context.studies(), Budget::Quick)?;
+        results.verdicts = examine_all(Budget::Quick, |_| {});
+        results.measured = refresh(context.studies())?;
     }
     if arguments.refresh || !arguments.cells.is_empty() {
         results.write(&arguments.results)?;

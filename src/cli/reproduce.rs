@@ -8,7 +8,8 @@ use counterfair::experiment::{
     Setting, Shard, Stages, StarError, Study, merge as join, run,
 };
 use counterfair::learn::optimum::optimum;
-use counterfair::report::{Manifest, Report, Section, WriteError, real_data, semi, sim_all};
+use counterfair::report::{Manifest, Report, Section, WriteError, claims as claims_section, real_data, semi, sim_all};
+use counterfair::verify::{Budget, Row, claims, examine, swift_claims};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -108,7 +109,12 @@ pub fn run_quick() -> Result<(), ReproduceError> {
         quick: true,
         data: None,
     };
-    reproduce(&args)
+    reproduce_with(&args, || Some(swift_rows()))
+}
+
+/// The claims that take little time, examined.
+fn swift_rows() -> Vec<Row> {
+    examine(&swift_claims(), Budget::Quick, |_| {})
 }
 
 /// Does cells and, unless only a shard was asked for, writes the report.
@@ -116,6 +122,11 @@ pub fn run_quick() -> Result<(), ReproduceError> {
 /// # Errors
 /// Any [`ReproduceError`].
 pub fn reproduce(args: &ReproduceArgs) -> Result<(), ReproduceError> {
+    reproduce_with(args, || None)
+}
+
+/// The same, with a section of claims in the report if there are any.
+fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Vec<Row>>) -> Result<(), ReproduceError> {
     let start = Instant::now();
     for (option, value) in [("threads", args.threads.map(|t| t as u64)), ("seeds", args.seeds)] {
         if let Some(value @ 0) = value {
@@ -135,7 +146,11 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), ReproduceError> {
         return Ok(());
     }
     let manifest = manifest(&scale, records.len(), resumed, args.threads);
-    publish(&records, &scale, &context, manifest, stages, start, &args.out)
+    let theory = examined().map(|rows| {
+        let left_out = claims().len() - rows.len();
+        claims_section(&rows, Budget::Quick, left_out)
+    });
+    publish(&records, &scale, &context, theory, (manifest, stages, start), &args.out)
 }
 
 /// Project STAR; its licence stands beside it.
@@ -179,7 +194,7 @@ pub fn merge(args: &MergeArgs) -> Result<(), ReproduceError> {
         );
     }
     let manifest = manifest(&scale, records.len(), records.len(), Some(1));
-    publish(&records, &scale, &context, manifest, Stages::default(), start, &out)
+    publish(&records, &scale, &context, None, (manifest, Stages::default(), start), &out)
 }
 
 fn manifest(scale: &Scale, cells: usize, resumed: usize, threads: Option<usize>) -> Manifest {
@@ -206,9 +221,8 @@ fn publish(
     records: &[Record],
     scale: &Scale,
     context: &Context,
-    manifest: Manifest,
-    stages: Stages,
-    start: Instant,
+    theory: Option<Section>,
+    (manifest, stages, start): (Manifest, Stages, Instant),
     out: &Path,
 ) -> Result<(), ReproduceError> {
     let mut sections: Vec<Section> = Vec::new();
@@ -226,6 +240,7 @@ fn publish(
             sections.push(real_data(records, scale, study));
         }
     }
+    sections.extend(theory);
     let manifest = manifest.measured(start.elapsed(), stages);
     let report = Report { manifest, sections };
     let page = report.write(&out.join("report"))?;

@@ -1,7 +1,7 @@
 //! Fitted Q evaluation: the value of a policy from data that another policy made.
 
 use crate::learn::features::FeatureMap;
-use crate::learn::{ActionValue, Backup, FittedQError, LinearQ, Outcome, Regressions, Sweep, check};
+use crate::learn::{ActionValue, Backup, Course, FittedQError, LinearQ, Outcome, Regressions, Stopping, Sweep, check};
 use crate::numeric::{Estimate, tolerance};
 use crate::preprocess::{Experience, View};
 
@@ -112,28 +112,21 @@ pub fn fitted_q_evaluation<V: View, F: FeatureMap + Clone>(
     let sweep = Sweep::new(experience, features, |r| r);
     let regressions = Regressions::new(&sweep);
     let largest_reward = experience.rewards().iter().fold(0.0f64, |m, r| m.max(r.abs()));
-    let limit = tolerance::DIVERGENCE * (1.0 + largest_reward) / (1.0 - γ);
-
-    let mut weights = vec![0.0; sweep.actions() * features.count()];
-    let mut next = weights.clone();
-    let mut outcome = Outcome::IterationLimit { iterations: 0, change: 0.0 };
-    let mut done = 0;
-    for b in 1..=settings.iterations {
-        regressions.fit(&sweep, &weights, γ, Backup::Expectation(probabilities), &mut next);
-        let (change, size) = regressions.movement(&weights, &next);
-        std::mem::swap(&mut weights, &mut next);
-        done = b;
-        if !size.is_finite() || size > limit {
-            outcome = Outcome::Diverged { iteration: b };
-            break;
+    let stopping =
+        Stopping { iterations: settings.iterations, tolerance: settings.tolerance, largest_reward, discount: γ };
+    let backup = Backup::Expectation(probabilities);
+    let successors = sweep.successors(probabilities);
+    let mut rewards = vec![0.0; sweep.actions() * features.count()];
+    sweep.targets(&rewards.clone(), γ, backup, None, &mut rewards);
+    let Course { weights, outcome, done } = regressions.iterate(stopping, |weights, next| {
+        if regressions.are_well_conditioned() {
+            // The map is linear, and its matrix is known: b + γCw without another pass over the data.
+            step(&successors, &rewards, γ, weights, next);
+            regressions.solve_in_place(next);
+        } else {
+            regressions.fit(&sweep, weights, γ, backup, next);
         }
-        let change = if size > 0.0 { change / size } else { 0.0 };
-        outcome = Outcome::IterationLimit { iterations: b, change };
-        if change <= settings.tolerance && settings.tolerance > 0.0 {
-            outcome = Outcome::Converged { iterations: b };
-            break;
-        }
-    }
+    });
     let q = LinearQ::new(features.clone(), sweep.actions(), weights);
     let mut result = FittedEvaluation {
         value: None,
@@ -150,7 +143,6 @@ pub fn fitted_q_evaluation<V: View, F: FeatureMap + Clone>(
 
     let initial = initial_features(experience, probabilities, features);
     let mut visits = vec![0.0; initial.len()];
-    let successors = sweep.successors(probabilities);
     for _ in 0..done {
         visits = transposed_step(&successors, &initial, γ, &visits);
         regressions.solve_in_place(&mut visits);
@@ -180,6 +172,14 @@ fn initial_features<V: View>(
         }
     }
     sum
+}
+
+/// b + γ C w.
+fn step(successors: &[f64], rewards: &[f64], discount: f64, weights: &[f64], out: &mut [f64]) {
+    for ((out, r), row) in out.iter_mut().zip(rewards).zip(successors.chunks_exact(weights.len())) {
+        let followed: f64 = row.iter().zip(weights).map(|(c, w)| c * w).sum();
+        *out = discount.mul_add(followed, *r);
+    }
 }
 
 /// ψ + γ Cᵀ u.

@@ -45,10 +45,6 @@ impl<V: View, F: FeatureMap> LinearQ<V, F> {
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
-
-    pub(super) fn weights_mut(&mut self) -> &mut [f64] {
-        &mut self.weights
-    }
 }
 
 impl<V: View, F: FeatureMap> ActionValue<V> for LinearQ<V, F> {
@@ -63,13 +59,15 @@ impl<V: View, F: FeatureMap> ActionValue<V> for LinearQ<V, F> {
     fn values(&self, rows: &[f64], out: &mut [f64]) {
         let (width, d) = (self.features.inputs(), self.features.count());
         let n = rows.len() / width;
-        let mut columns = vec![0.0; d * block::ROWS.min(n)];
-        for first in (0..n).step_by(block::ROWS) {
-            let m = block::ROWS.min(n - first);
-            self.features.fill(&rows[first * width..(first + m) * width], &mut columns[..d * m]);
-            for (action, weights) in self.weights.chunks_exact(d).enumerate() {
-                let q = &mut out[action * n + first..action * n + first + m];
-                block::combine(&columns[..d * m], weights, q);
+        let block_rows = block::rows(d).min(n);
+        let (mut columns, mut q) = (vec![0.0; d * block_rows], vec![0.0; self.actions * block_rows]);
+        for first in (0..n).step_by(block_rows.max(1)) {
+            let m = block_rows.min(n - first);
+            let (columns, q) = (&mut columns[..d * m], &mut q[..self.actions * m]);
+            self.features.fill(&rows[first * width..(first + m) * width], columns);
+            block::combine(columns, m, &self.weights, q);
+            for (out, q) in out.chunks_exact_mut(n).zip(q.chunks_exact(m)) {
+                out[first..first + m].copy_from_slice(q);
             }
         }
     }

@@ -109,7 +109,7 @@ impl FiniteMdp {
         }
         let rewards = self.expectation(policy, &self.reward);
         let solution = matrix.partial_piv_lu().solve(&Col::from_fn(n, |s| rewards[s]));
-        crate::numeric::product::clear_upper_vector_state();
+        crate::numeric::vector_state::clear_upper_vector_state();
         solution.iter().copied().collect()
     }
 

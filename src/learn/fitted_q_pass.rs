@@ -26,6 +26,22 @@ pub struct Sweep<'a, F> {
     action: Vec<u32>,
     /// The reward of that transition.
     reward: Vec<f64>,
+    /// Rows in a block.
+    block_rows: usize,
+}
+
+/// The features of a block of rows, column after column.
+struct Block {
+    columns: Vec<f64>,
+}
+
+impl Block {
+    /// The features of rows `start..start + rows`.
+    fn fill<F: FeatureMap>(&mut self, sweep: &Sweep<'_, F>, start: usize, rows: usize) -> &[f64] {
+        let columns = &mut self.columns[..sweep.features.count() * rows];
+        sweep.features.fill(&sweep.views[start * sweep.width..(start + rows) * sweep.width], columns);
+        columns
+    }
 }
 
 /// Rows a task: partial sums are added in the order of tasks, so the digits do not depend on the number of threads.
@@ -50,6 +66,7 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
             actions: experience.actions_count(),
             action,
             reward: rewards,
+            block_rows: block::rows(features.count()),
         }
     }
 
@@ -69,17 +86,17 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
 
     /// Σ φφᵀ for each action (lower halves, d × d each) and the number of transitions with it.
     pub fn gram(&self) -> (Vec<f64>, Vec<usize>) {
-        let (d, size) = (self.features.count(), self.actions * self.features.count().pow(2));
-        let partial = self.tasks(size, |first, last, sums| {
-            let (mut columns, mut weight, mut weighted) =
-                (vec![0.0; d * block::ROWS], [0.0; block::ROWS], [0.0; block::ROWS]);
-            for start in (first..last).step_by(block::ROWS) {
-                let m = block::ROWS.min(last - start);
-                self.fill(start, m, &mut columns);
-                for (a, gram) in sums.chunks_exact_mut(d * d).enumerate() {
-                    self.mask(a, start, m, |_| 1.0, &mut weight);
-                    block::accumulate_gram(&columns[..d * m], &weight[..m], gram, &mut weighted[..m]);
+        let d = self.features.count();
+        let partial = self.tasks(self.actions * d * d, |first, last, sums| {
+            let mut block = self.block();
+            let mut masks = vec![0.0; self.actions * self.block_rows];
+            for start in (first..last).step_by(self.block_rows) {
+                let m = self.block_rows.min(last - start);
+                let columns = block.fill(self, start, m);
+                for (a, mask) in masks[..self.actions * m].chunks_exact_mut(m).enumerate() {
+                    self.mask(a, start, m, |_| 1.0, mask);
                 }
+                block::accumulate_gram(columns, m, &masks[..self.actions * m], sums);
             }
         });
         let mut counts = vec![0; self.actions];
@@ -93,14 +110,14 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
 
     /// The rows of features of the transitions with one action, one after another; for factorisations that need the rows themselves.
     pub fn for_each_row(&self, action: usize, mut visit: impl FnMut(&[f64])) {
-        let d = self.features.count();
-        let (mut columns, mut row) = (vec![0.0; d * block::ROWS], vec![0.0; d]);
-        for start in (0..self.rows()).step_by(block::ROWS) {
-            let m = block::ROWS.min(self.rows() - start);
-            self.fill(start, m, &mut columns);
+        let mut row = vec![0.0; self.features.count()];
+        let mut block = self.block();
+        for start in (0..self.rows()).step_by(self.block_rows) {
+            let m = self.block_rows.min(self.rows() - start);
+            let columns = block.fill(self, start, m);
             for i in (0..m).filter(|i| self.action[start + i] as usize == action) {
-                for j in 0..d {
-                    row[j] = columns[j * m + i];
+                for (x, column) in row.iter_mut().zip(columns.chunks_exact(m)) {
+                    *x = column[i];
                 }
                 visit(&row);
             }
@@ -118,41 +135,31 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
         fitted: Option<&[f64]>,
         moments: &mut [f64],
     ) {
-        let d = self.features.count();
-        let partial = self.tasks(self.actions * d, |first, last, sums| {
-            let mut columns = vec![0.0; d * block::ROWS];
-            let (mut value, mut target, mut q) = ([0.0; block::ROWS], [0.0; block::ROWS], [0.0; block::ROWS]);
+        let (d, k) = (self.features.count(), self.actions);
+        let partial = self.tasks(k * d, |first, last, sums| {
+            let mut block = self.block();
+            let (mut q, mut y) = (vec![0.0; k * self.block_rows], vec![0.0; k * self.block_rows]);
+            // Row i's value stands at i, that of the row after the block behind the last.
+            let mut values = [0.0; block::ROWS + 1];
             // Backwards, because a target needs the value of the row that follows.
-            let mut after = 0.0;
             if last < self.rows() {
-                self.fill(last, 1, &mut columns);
-                self.values(&columns[..d], weights, backup, last, &mut value[..1], &mut q[..1]);
-                after = value[0];
+                let columns = block.fill(self, last, 1);
+                self.values(columns, weights, backup, last, &mut values[..1], &mut q[..k]);
             }
-            let blocks = (last - first).div_ceil(block::ROWS);
-            for start in (0..blocks).rev().map(|b| first + b * block::ROWS) {
-                let m = block::ROWS.min(last - start);
-                self.fill(start, m, &mut columns);
-                let columns = &columns[..d * m];
-                self.values(columns, weights, backup, start, &mut value[..m], &mut q[..m]);
-                for (a, sums) in sums.chunks_exact_mut(d).enumerate() {
-                    self.mask(
-                        a,
-                        start,
-                        m,
-                        |i| {
-                            let next = if i + 1 < m { value[i + 1] } else { after };
-                            self.reward[start + i] + discount * next
-                        },
-                        &mut target,
-                    );
-                    if let Some(fitted) = fitted {
-                        block::combine(columns, &fitted[a * d..(a + 1) * d], &mut q[..m]);
-                        self.subtract(a, start, &q[..m], &mut target);
-                    }
-                    block::accumulate(columns, &target[..m], sums);
+            let blocks = (last - first).div_ceil(self.block_rows);
+            for start in (0..blocks).rev().map(|b| first + b * self.block_rows) {
+                let m = self.block_rows.min(last - start);
+                let columns = block.fill(self, start, m);
+                let (q, y) = (&mut q[..k * m], &mut y[..k * m]);
+                values[m] = values[0];
+                self.values(columns, weights, backup, start, &mut values[..m], q);
+                let (rewards, taken) = (&self.reward[start..start + m], &self.action[start..start + m]);
+                block::masked_targets(rewards, &values[1..=m], discount, taken, y);
+                if let Some(fitted) = fitted {
+                    block::combine(columns, m, fitted, q);
+                    self.subtract(start, m, q, y);
                 }
-                after = value[0];
+                block::accumulate(columns, m, y, sums);
             }
         });
         moments.copy_from_slice(&partial);
@@ -164,33 +171,32 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
     pub fn successors(&self, probabilities: &[f64]) -> Vec<f64> {
         let (d, k) = (self.features.count(), self.actions);
         self.tasks(k * d * k * d, |first, last, sums| {
-            let (mut columns, mut after) = (vec![0.0; d * block::ROWS], vec![0.0; d * block::ROWS]);
-            let (mut expected, mut taken) = (vec![0.0; k * d * block::ROWS], [0.0; block::ROWS]);
+            let (mut block, mut following) = (self.block(), self.block());
+            let mut expected = vec![0.0; k * d * self.block_rows];
+            let mut taken = vec![0.0; k * d * self.block_rows];
             // The very last row starts no transition, and there is nothing after it to read.
             let last = last.min(self.rows() - 1);
-            for start in (first..last).step_by(block::ROWS) {
-                let m = block::ROWS.min(last - start);
-                self.fill(start, m, &mut columns);
-                self.fill(start + 1, m, &mut after);
+            for start in (first..last).step_by(self.block_rows) {
+                let m = self.block_rows.min(last - start);
+                let (columns, after) = (block.fill(self, start, m), following.fill(self, start + 1, m));
                 let next = &probabilities[(start + 1) * k..(start + 1 + m) * k];
-                for (j, out) in expected[..k * d * m].chunks_exact_mut(m).enumerate() {
-                    let (action, feature) = (j / d, j % d);
-                    for (i, x) in out.iter_mut().enumerate() {
-                        *x = next[i * k + action] * after[feature * m + i];
+                let (expected, taken) = (&mut expected[..k * d * m], &mut taken[..k * d * m]);
+                for (j, (expected, taken)) in expected.chunks_exact_mut(m).zip(taken.chunks_exact_mut(m)).enumerate() {
+                    let (action, feature) = (j / d, (j % d) * m..(j % d + 1) * m);
+                    for (i, (x, after)) in expected.iter_mut().zip(&after[feature.clone()]).enumerate() {
+                        *x = next[i * k + action] * after;
                     }
+                    let column = &columns[feature];
+                    self.mask(action, start, m, |i| column[i], taken);
                 }
-                for (j, sums) in sums.chunks_exact_mut(k * d).enumerate() {
-                    let (action, column) = (j / d, &columns[(j % d) * m..(j % d + 1) * m]);
-                    self.mask(action, start, m, |i| column[i], &mut taken);
-                    block::accumulate(&expected[..k * d * m], &taken[..m], sums);
-                }
+                block::accumulate(expected, m, taken, sums);
             }
         })
     }
 
-    fn fill(&self, start: usize, rows: usize, columns: &mut [f64]) {
-        let views = &self.views[start * self.width..(start + rows) * self.width];
-        self.features.fill(views, &mut columns[..self.features.count() * rows]);
+    /// Working space for the features of a block.
+    fn block(&self) -> Block {
+        Block { columns: vec![0.0; self.features.count() * self.block_rows] }
     }
 
     /// `of(i)` where row i of the block takes the action, 0 elsewhere.
@@ -203,44 +209,47 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
     }
 
     /// Takes the fitted values off the targets of the rows that take the action.
-    fn subtract(&self, action: usize, start: usize, values: &[f64], target: &mut [f64]) {
-        for ((x, q), &a) in target.iter_mut().zip(values).zip(&self.action[start..]) {
-            if a as usize == action {
-                *x -= q;
+    fn subtract(&self, start: usize, rows: usize, fitted: &[f64], y: &mut [f64]) {
+        for (action, (y, fitted)) in y.chunks_exact_mut(rows).zip(fitted.chunks_exact(rows)).enumerate() {
+            for ((y, q), &a) in y.iter_mut().zip(fitted).zip(&self.action[start..]) {
+                if a as usize == action {
+                    *y -= q;
+                }
             }
         }
     }
 
-    /// The backed-up value of each row of a block.
+    /// The backed-up value of each row of a block; `q` is working space, a number an action and row.
     fn values(
         &self,
         columns: &[f64],
         weights: &[f64],
         backup: Backup<'_>,
         start: usize,
-        value: &mut [f64],
+        values: &mut [f64],
         q: &mut [f64],
     ) {
-        let d = self.features.count();
-        for (a, weights) in weights.chunks_exact(d).enumerate() {
-            block::combine(columns, weights, q);
-            match backup {
-                Backup::Max | Backup::ClippedMax(_) if a == 0 => value.copy_from_slice(q),
-                Backup::Max | Backup::ClippedMax(_) => {
-                    for (v, q) in value.iter_mut().zip(&*q) {
-                        *v = v.max(*q);
+        let m = values.len();
+        block::combine(columns, m, weights, q);
+        match backup {
+            Backup::Max | Backup::ClippedMax(_) => {
+                let (first, others) = q.split_at(m);
+                values.copy_from_slice(first);
+                for q in others.chunks_exact(m) {
+                    for (v, q) in values.iter_mut().zip(q) {
+                        *v = if *q > *v { *q } else { *v };
                     }
                 }
-                Backup::Expectation(probabilities) => {
-                    let rows = probabilities[start * self.actions..].chunks_exact(self.actions);
-                    for ((v, q), row) in value.iter_mut().zip(&*q).zip(rows) {
-                        *v = if a == 0 { row[0] * q } else { row[a].mul_add(*q, *v) };
-                    }
+            }
+            Backup::Expectation(probabilities) => {
+                let rows = probabilities[start * self.actions..].chunks_exact(self.actions);
+                for (i, (v, row)) in values.iter_mut().zip(rows).enumerate() {
+                    *v = row.iter().enumerate().map(|(a, p)| p * q[a * m + i]).sum();
                 }
             }
         }
         if let Backup::ClippedMax(limit) = backup {
-            value.iter_mut().for_each(|v| *v = v.clamp(-limit, limit));
+            values.iter_mut().for_each(|v| *v = v.clamp(-limit, limit));
         }
     }
 

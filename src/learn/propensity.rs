@@ -176,9 +176,7 @@ impl<V: View, F: FeatureMap> Softmax<V, F> {
             let (columns, p) = (&mut columns[..d * m], &mut p[..self.actions * m]);
             self.features.fill(views, columns);
             p[..m].fill(0.0);
-            for (weights, score) in self.weights.chunks_exact(d).zip(p[m..].chunks_exact_mut(m)) {
-                block::combine(columns, weights, score);
-            }
+            block::combine(columns, m, &self.weights, &mut p[m..]);
             for i in 0..m {
                 // The largest score is subtracted so that no exponential overflows.
                 let largest = (0..self.actions).map(|a| p[a * m + i]).fold(f64::NEG_INFINITY, f64::max);
@@ -196,7 +194,7 @@ impl<V: View, F: FeatureMap> Softmax<V, F> {
     fn curvature(&self, rows: &[f64], taken: &[u32]) -> Curvature {
         let (d, side) = (self.features.count(), self.weights.len());
         let mut sums = Curvature { likelihood: 0.0, gradient: vec![0.0; side], hessian: vec![0.0; side * side] };
-        let (mut weight, mut working) = ([0.0; block::ROWS], [0.0; block::ROWS]);
+        let mut weight = [0.0; block::ROWS];
         let mut square = vec![0.0; d * d];
         self.for_each_block(rows, |first, columns, p| {
             let m = p.len() / self.actions;
@@ -206,13 +204,13 @@ impl<V: View, F: FeatureMap> Softmax<V, F> {
                 for i in 0..m {
                     weight[i] = f64::from(u8::from(taken[i] as usize == a)) - p[a * m + i];
                 }
-                block::accumulate(columns, &weight[..m], &mut sums.gradient[(a - 1) * d..a * d]);
+                block::accumulate(columns, m, &weight[..m], &mut sums.gradient[(a - 1) * d..a * d]);
                 for b in 1..=a {
                     for i in 0..m {
                         weight[i] = p[a * m + i] * (f64::from(u8::from(a == b)) - p[b * m + i]);
                     }
                     square.fill(0.0);
-                    block::accumulate_gram(columns, &weight[..m], &mut square, &mut working[..m]);
+                    block::accumulate_gram(columns, m, &weight[..m], &mut square);
                     for j in 0..d {
                         for l in 0..d {
                             let entry = square[j.max(l) * d + j.min(l)];
@@ -231,7 +229,7 @@ impl<V: View, F: FeatureMap> Softmax<V, F> {
         self.for_each_block(rows, |_, columns, _| {
             let m = columns.len() / d;
             for step in step.chunks_exact(d) {
-                block::combine(columns, step, &mut score[..m]);
+                block::combine(columns, m, step, &mut score[..m]);
                 largest = score[..m].iter().fold(largest, |most, x| most.max(x.abs()));
             }
         });

@@ -1,8 +1,8 @@
 //! The Gram matrix G = XᵀX: summed over blocks of rows, factored once, solved for many right-hand sides.
 
 use super::least_squares::power_of_two_reciprocal;
-use super::product::clear_upper_vector_state;
 use super::tolerance;
+use super::vector_state::clear_upper_vector_state;
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
@@ -141,7 +141,8 @@ impl Gram {
             return Err(GramRefusal::IllConditioned { condition });
         }
         let (min_eigenvalue, _) = extreme_eigenvalues(&self.matrix, n);
-        Ok(GramFactor { features: n, lower, scales, condition, min_eigenvalue })
+        let upper = (0..n * n).map(|at| lower[at % n * n + at / n]).collect();
+        Ok(GramFactor { features: n, lower, upper, scales, condition, min_eigenvalue })
     }
 }
 
@@ -167,6 +168,8 @@ pub enum GramRefusal {
 pub struct GramFactor {
     features: usize,
     lower: Vec<f64>,
+    /// The transpose of `lower`.
+    upper: Vec<f64>,
     scales: Vec<f64>,
     condition: f64,
     min_eigenvalue: f64,
@@ -181,17 +184,23 @@ impl GramFactor {
         let n = self.features;
         assert_eq!(rhs.len() % n, 0, "{} numbers in right-hand sides of {n}", rhs.len());
         for b in rhs.chunks_exact_mut(n) {
+            b.iter_mut().zip(&self.scales).for_each(|(b, scale)| *b *= scale);
+            // Both halves take multiples of a solved entry off the others: those do not wait for each other, as terms of a sum would.
             for i in 0..n {
-                let known: f64 = (0..i).map(|j| self.lower[i * n + j] * b[j]).sum();
-                b[i] = (b[i] * self.scales[i] - known) / self.lower[i * n + i];
+                b[i] /= self.lower[i * n + i];
+                let (solved, others) = b.split_at_mut(i + 1);
+                for (b, l) in others.iter_mut().zip(&self.upper[i * n + i + 1..(i + 1) * n]) {
+                    *b -= l * solved[i];
+                }
             }
             for i in (0..n).rev() {
                 b[i] /= self.lower[i * n + i];
-                for j in 0..i {
-                    b[j] -= self.lower[i * n + j] * b[i];
+                let (others, solved) = b.split_at_mut(i);
+                for (b, l) in others.iter_mut().zip(&self.lower[i * n..i * n + i]) {
+                    *b -= l * solved[0];
                 }
-                b[i] *= self.scales[i];
             }
+            b.iter_mut().zip(&self.scales).for_each(|(b, scale)| *b *= scale);
         }
     }
 

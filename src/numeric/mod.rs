@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | β minimising ‖y − Xβ‖, and is it unique? | [`least_squares()`] | NIST StRD certified values |
 //! | the same for many y, at one product each | [`Gram`] | the QR path |
-//! | rows · matrix on flat arrays | [`product`] | plain loops |
+//! | Σ wⱼ columnⱼ and Xᵀy on blocks of rows | [`block`] | plain loops |
 //! | E f(U) for uniform or normal U | [`quadrature`] | moments in closed form |
 //! | which random numbers? | [`Stream`] | pinned literals |
 //! | mean and its error | [`Estimate`], [`bootstrap_interval`] | hand-worked samples |
@@ -16,10 +16,10 @@ pub mod block;
 mod bootstrap;
 mod estimate;
 mod gram;
+pub(crate) mod lanes;
 mod least_squares;
 mod monomials;
 pub mod network;
-pub mod product;
 pub mod quadrature;
 mod row_factor;
 mod slope;
@@ -27,6 +27,7 @@ pub mod small;
 mod streams;
 pub mod tolerance;
 mod triangle;
+pub(crate) mod vector_state;
 
 pub use bootstrap::{bootstrap_interval, quantile};
 pub use estimate::Estimate;

@@ -1,6 +1,6 @@
 //! The orthogonal steps of least squares on faer: fold rows into a triangle, factor it with pivoting, project.
 
-use super::product::clear_upper_vector_state;
+use super::vector_state::clear_upper_vector_state;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::householder::{
     apply_block_householder_sequence_transpose_on_the_left_in_place_scratch as rotate_scratch,

@@ -145,15 +145,8 @@ fn recovery(budget: Budget, bias: f64) -> Verdict {
 }
 
 fn state_error(budget: Budget, bias: f64) -> Verdict {
-    people(budget, bias).judge(0, -0.5, Stream::new(PEOPLE))
-}
-
-/// Seed of the resamples of [`people`].
-pub(super) const PEOPLE: u64 = 94;
-
-/// The largest error of a counterfactual state, N from 200 to 12 800.
-pub(super) fn people(budget: Budget, bias: f64) -> Runs<1> {
-    Runs::make(doubling(200.0), seeds(budget, bias != 0.0), |n, seed| {
+    let runs = Runs::make("N", doubling(200.0), seeds(budget, bias != 0.0), |n, seed| {
         Some([errors(n as usize, bias, Stream::new(93).index(n as u64).index(seed)).0])
-    })
+    });
+    runs.judge(0, -0.5, Stream::new(94))
 }

@@ -5,7 +5,6 @@
 
 mod data;
 
-use counterfair::numeric::product::add_transposed_times;
 use counterfair::numeric::{Gram, LeastSquares, affine_least_squares, least_squares, tolerance};
 use data::*;
 
@@ -171,8 +170,9 @@ fn the_gram_path_refuses_longley_and_filip_and_predicts_the_rest() {
         gram.add_rows(&set.design);
         let refused = match gram.factor() {
             Ok(factor) => {
-                let mut solution = vec![0.0; features];
-                add_transposed_times(&set.design, features, set.targets, &mut solution);
+                let moment =
+                    |j| set.design.chunks(features).zip(set.targets).map(|(row, y): (&[f64], &f64)| row[j] * y).sum();
+                let mut solution: Vec<f64> = (0..features).map(moment).collect();
                 factor.solve_in_place(&mut solution);
                 let largest = set.targets.iter().fold(0.0, |most: f64, y| most.max(y.abs()));
                 let error = set

@@ -1,7 +1,8 @@
 //! Monomials up to a total degree, with an optional categorical input.
 
 use super::FeatureMap;
-use crate::numeric::Monomials;
+use crate::numeric::lanes::{Quad, Work, dispatch};
+use crate::numeric::{Monomials, block};
 use serde::{Deserialize, Serialize};
 
 /// Every monomial of total degree ≤ D in the inputs, and in the indicators of a categorical last input if there is one.
@@ -21,6 +22,8 @@ use serde::{Deserialize, Serialize};
 pub struct Polynomial {
     recipe: Recipe,
     monomials: Monomials,
+    /// 1 / scale: a product where a quotient would take five times as long.
+    inverse: Vec<f64>,
     /// How many of the monomials stand beside a level indicator.
     interacted: usize,
 }
@@ -144,7 +147,8 @@ impl TryFrom<Recipe> for Polynomial {
         if count > Polynomial::LIMIT {
             return Err(too_many());
         }
-        Ok(Self { recipe, monomials, interacted })
+        let inverse = scale.iter().map(|s| s.recip()).collect();
+        Ok(Self { recipe, monomials, inverse, interacted })
     }
 }
 
@@ -164,35 +168,85 @@ impl FeatureMap for Polynomial {
     }
 
     fn fill(&self, rows: &[f64], out: &mut [f64]) {
-        let width = self.inputs();
+        if !rows.is_empty() {
+            dispatch(Fill { map: self, rows, out });
+        }
+    }
+}
+
+/// [`FeatureMap::fill`], compiled for the machine's vector registers.
+struct Fill<'a> {
+    map: &'a Polynomial,
+    rows: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl Work for Fill<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<Q: Quad>(self, quad: Q) {
+        let Self { map, rows, out } = self;
+        let (width, center, coordinates) = (map.inputs(), &map.recipe.center, map.coordinates());
         let n = rows.len() / width;
-        if n == 0 {
-            return;
-        }
-        let (center, scale) = (&self.recipe.center, &self.recipe.scale);
         out[..n].fill(1.0);
-        for c in 0..center.len().min(self.monomials.count() - 1) {
-            for (x, row) in out[(1 + c) * n..(2 + c) * n].iter_mut().zip(rows.chunks_exact(width)) {
-                *x = (row[c] - center[c]) / scale[c];
-            }
+        if map.monomials.count() > 1 {
+            standardise(rows, width, center, &map.inverse, &mut out[n..(1 + coordinates) * n]);
         }
-        for (j, &(earlier, coordinate)) in self.monomials.steps().iter().enumerate().skip(1 + center.len()) {
+        for (j, &(earlier, coordinate)) in map.monomials.steps().iter().enumerate().skip(1 + coordinates) {
             let (before, from) = out.split_at_mut(j * n);
             // Coordinate c is feature 1 + c: the degree-one monomials follow the constant in order.
             let (a, b) = (&before[earlier * n..(earlier + 1) * n], &before[(1 + coordinate) * n..(2 + coordinate) * n]);
-            for ((x, a), b) in from[..n].iter_mut().zip(a).zip(b) {
-                *x = a * b;
+            block::multiply(quad, a, b, &mut from[..n]);
+        }
+        let interacting = if map.interacted > 0 { map.recipe.levels } else { 0 };
+        for k in 1..interacting {
+            let start = map.monomials.count() + (k - 1) * map.interacted;
+            let (monomials, interactions) = out[..(start + map.interacted) * n].split_at_mut(start * n);
+            // The first monomial is the constant, so the first interaction is the indicator itself.
+            let (indicator, others) = interactions.split_at_mut(n);
+            for (x, row) in indicator.iter_mut().zip(rows.chunks_exact(width)) {
+                *x = f64::from(u8::from(row[width - 1] == k as f64));
+            }
+            for (column, monomial) in others.chunks_exact_mut(n).zip(monomials[n..].chunks_exact(n)) {
+                block::multiply(quad, monomial, indicator, column);
             }
         }
-        for k in 1..self.recipe.levels {
-            let start = self.monomials.count() + (k - 1) * self.interacted;
-            let (monomials, interactions) = out.split_at_mut(start * n);
-            for j in 0..self.interacted {
-                let (monomial, column) = (&monomials[j * n..(j + 1) * n], &mut interactions[j * n..(j + 1) * n]);
-                for ((x, m), row) in column.iter_mut().zip(monomial).zip(rows.chunks_exact(width)) {
-                    *x = if row[width - 1] == k as f64 { *m } else { 0.0 };
+    }
+}
+
+/// Column c is (rowᵢ[c] − centerₓ) · inverseₓ. A width known to the compiler keeps a narrow row in registers for all its columns.
+#[inline(always)]
+fn standardise(rows: &[f64], width: usize, center: &[f64], inverse: &[f64], columns: &mut [f64]) {
+    match width {
+        1 => standardise_narrow::<1>(rows, center, inverse, columns),
+        2 => standardise_narrow::<2>(rows, center, inverse, columns),
+        3 => standardise_narrow::<3>(rows, center, inverse, columns),
+        4 => standardise_narrow::<4>(rows, center, inverse, columns),
+        5 => standardise_narrow::<5>(rows, center, inverse, columns),
+        _ => {
+            let n = rows.len() / width;
+            for (c, column) in columns.chunks_exact_mut(n).enumerate() {
+                for (x, row) in column.iter_mut().zip(rows.chunks_exact(width)) {
+                    *x = (row[c] - center[c]) * inverse[c];
                 }
             }
+        }
+    }
+}
+
+#[inline(always)]
+fn standardise_narrow<const W: usize>(rows: &[f64], center: &[f64], inverse: &[f64], columns: &mut [f64]) {
+    let rows = rows.as_chunks::<W>().0;
+    let (n, fours) = (rows.len(), rows.as_chunks::<4>().0);
+    for (c, (center, inverse)) in center.iter().zip(inverse).enumerate().take(W) {
+        let column = &mut columns[c * n..(c + 1) * n];
+        let (out, rest) = column.as_chunks_mut::<4>();
+        for (x, four) in out.iter_mut().zip(fours) {
+            *x = std::array::from_fn(|i| (four[i][c] - center) * inverse);
+        }
+        for (x, row) in rest.iter_mut().zip(&rows[4 * fours.len()..]) {
+            *x = (row[c] - center) * inverse;
         }
     }
 }

@@ -6,6 +6,7 @@ mod design;
 mod gain;
 mod groups;
 mod neural;
+mod piecewise;
 mod regression;
 mod spline;
 mod terms;

@@ -4,6 +4,7 @@ use super::basis::StateBasis;
 use super::cross_validation::Smoothing;
 use super::design::Design;
 use super::groups::Group;
+use super::piecewise::Cubics;
 use super::terms::{Block, blocks};
 use super::{FitError, LevelCode, Pooling};
 use crate::data::Panel;
@@ -14,11 +15,43 @@ use serde::{Deserialize, Serialize};
 ///
 /// However actions and levels interact in the regression, at a given level and action it is linear in the functions of the state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Coefficients", into = "Coefficients")]
 pub struct Table {
+    stored: Coefficients,
+    /// Splines by level and action, piece by piece; `None` for other bases.
+    cubics: Vec<Option<Vec<Cubics>>>,
+}
+
+/// What a table is made of, and all that is stored of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Coefficients {
     /// One basis a level, or a single one for all.
-    pub(super) bases: Vec<StateBasis>,
+    bases: Vec<StateBasis>,
     /// `coefficients[level][action]`: p + 1 outputs, each with the basis's number of coefficients.
-    pub(super) coefficients: Vec<Vec<Vec<f64>>>,
+    coefficients: Vec<Vec<Vec<f64>>>,
+}
+
+impl Coefficients {
+    fn basis(&self, level: usize) -> Option<&StateBasis> {
+        self.bases.get(if self.bases.len() == 1 { 0 } else { level })
+    }
+}
+
+impl From<Coefficients> for Table {
+    fn from(stored: Coefficients) -> Self {
+        let cubics = stored.coefficients.iter().enumerate().map(|(level, by_action)| match stored.basis(level) {
+            Some(StateBasis::Spline(splines)) => Some(by_action.iter().map(|c| Cubics::new(splines, c)).collect()),
+            _ => None,
+        });
+        let cubics = cubics.collect();
+        Self { stored, cubics }
+    }
+}
+
+impl From<Table> for Coefficients {
+    fn from(table: Table) -> Self {
+        table.stored
+    }
 }
 
 /// One regression: which people's decisions it saw and what it found.
@@ -40,15 +73,16 @@ pub struct RegressionReport {
 
 impl Table {
     pub(super) fn basis(&self, level: usize) -> &StateBasis {
-        &self.bases[if self.bases.len() == 1 { 0 } else { level }]
+        self.stored.basis(level).expect("a basis for every level")
     }
 
     /// Whether the parts fit a mechanism of this shape.
     pub(super) fn is_consistent(&self, p: usize, levels: usize, actions: usize) -> bool {
-        (self.bases.len() == 1 || self.bases.len() == levels)
-            && self.bases.iter().all(|basis| basis.coordinates() == p)
-            && self.coefficients.len() == levels
-            && self.coefficients.iter().enumerate().all(|(level, by_action)| {
+        let Coefficients { bases, coefficients } = &self.stored;
+        (bases.len() == 1 || bases.len() == levels)
+            && bases.iter().all(|basis| basis.coordinates() == p)
+            && coefficients.len() == levels
+            && coefficients.iter().enumerate().all(|(level, by_action)| {
                 let size = (p + 1).checked_mul(self.basis(level).count());
                 by_action.len() == actions
                     && by_action.iter().all(|c| Some(c.len()) == size && c.iter().all(|x| x.is_finite()))
@@ -59,11 +93,20 @@ impl Table {
     pub(super) fn mean(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]) {
         let basis = self.basis(level);
         let (p, q) = (basis.coordinates(), basis.count());
-        let mut functions = vec![0.0; q];
         let rows = states.chunks_exact(p).zip(actions).zip(next.chunks_exact_mut(p)).zip(rewards);
+        if let Some(cubics) = &self.cubics[level] {
+            let mut outputs = vec![0.0; p + 1];
+            for (((state, &action), next), reward) in rows {
+                cubics[action as usize].fill(state, &mut outputs);
+                next.copy_from_slice(&outputs[..p]);
+                *reward = outputs[p];
+            }
+            return;
+        }
+        let mut functions = vec![0.0; q];
         for (((state, &action), next), reward) in rows {
             basis.fill(state, &mut functions);
-            let mut outputs = self.coefficients[level][action as usize].chunks_exact(q);
+            let mut outputs = self.stored.coefficients[level][action as usize].chunks_exact(q);
             let mut output = || outputs.next().map_or(0.0, |c| c.iter().zip(&functions).map(|(c, f)| c * f).sum());
             for s in next {
                 *s = output();
@@ -98,7 +141,7 @@ pub(super) fn fit_table(
         }
     }
     let bases = groups.into_iter().map(|group| group.basis).collect();
-    Ok((Table { bases, coefficients }, reports))
+    Ok((Coefficients { bases, coefficients }.into(), reports))
 }
 
 /// The coefficients on the basis's functions at one action and level: each block's, times its factor there.

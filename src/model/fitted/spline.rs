@@ -120,6 +120,38 @@ impl NaturalSpline {
         }
     }
 
+    /// The piece that x lies in, from 0 before the first knot to m beyond the last, and its scaled distance from the piece's start.
+    #[inline]
+    pub(super) fn locate(&self, x: f64) -> (usize, f64) {
+        let (first, last) = self.boundary();
+        let x = (x - first) / (last - first);
+        // Counting is faster than searching: a dozen comparisons without a branch.
+        let piece = self.scaled.iter().map(|&knot| usize::from(knot <= x)).sum::<usize>();
+        (piece, x - self.scaled[piece.saturating_sub(1)])
+    }
+
+    /// Σ c N piece by piece: the coefficients of powers 0 to 3 of the scaled distance from the piece's start.
+    pub(super) fn cubics(&self, c: &[f64]) -> Vec<[f64; 4]> {
+        let m = self.knots.len();
+        let bent = m - 2;
+        let value = |i: usize| c[0] * self.scaled[i] + if (1..=bent).contains(&i) { c[i] } else { 0.0 };
+        let γ = |i: usize| (0..bent).map(|j| self.bends[i * bent + j] * c[1 + j]).sum::<f64>();
+        let slope = |i: usize| {
+            let h = self.scaled[i + 1] - self.scaled[i];
+            ((value(i + 1) - value(i)) / h, h)
+        };
+        let between = (0..m - 1).map(|i| {
+            let (rise, h) = slope(i);
+            let (before, after) = (γ(i), γ(i + 1));
+            [value(i), rise - h * (2.0 * before + after) / 6.0, before / 2.0, (after - before) / (6.0 * h)]
+        });
+        let between: Vec<[f64; 4]> = between.collect();
+        let (rise, h) = slope(m - 2);
+        let before = [value(0), between[0][1], 0.0, 0.0];
+        let beyond = [value(m - 1), rise + h * γ(m - 2) / 6.0, 0.0, 0.0];
+        std::iter::once(before).chain(between).chain([beyond]).collect()
+    }
+
     /// Rows ρ over the functions with Σ (ρ·c)² = ∫ f″² for f = Σ c N, x scaled to [0, 1]: how much f bends, whatever its units.
     ///
     /// f″ is straight between knots, so two Gauss points an interval integrate its square exactly.

@@ -118,8 +118,8 @@ fn the_gram_path_agrees_with_qr() {
         row[6] = 0.9 * row[5] + 0.1 * row[6];
     }
     let y: Vec<f64> = rows.chunks(features).map(|row| row[1].sin() + row[6] * row[2]).collect();
-    let mut solution = vec![0.0; features];
-    crate::numeric::product::add_transposed_times(&rows, features, &y, &mut solution);
+    let mut solution: Vec<f64> =
+        (0..features).map(|j| rows.chunks(features).zip(&y).map(|(row, y)| row[j] * y).sum()).collect();
     let factor = gram_of(&rows, features).factor().unwrap();
     factor.solve_in_place(&mut solution);
     let qr = least_squares(&rows, &y, features, 1).unwrap();

@@ -1,6 +1,6 @@
 //! Adam, the optimiser the source document uses throughout.
 
-use super::lanes::{Quad, Work, dispatch};
+use crate::numeric::lanes::{Quad, Work, dispatch};
 
 /// Adaptive moments: each parameter moves by about the learning rate, whatever the size of its gradient.
 ///

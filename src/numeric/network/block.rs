@@ -9,7 +9,7 @@
 //! Each sum is taken in an order fixed by the shape of the network and by [`BLOCK`], never by the width of the machine's
 //! vectors, and each term is one fused multiply–add. So the digits are the same on every machine with IEEE arithmetic.
 
-use super::lanes::{LANES, Quad};
+use crate::numeric::lanes::{LANES, Quad};
 
 /// Rows in a block. Batches of 512 are whole blocks.
 pub(super) const BLOCK: usize = 64;

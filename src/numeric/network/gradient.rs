@@ -3,8 +3,8 @@
 use super::adam::Adam;
 use super::batch::{Batch, Block};
 use super::block::{self, BLOCK, Column};
-use super::lanes::{LANES, Quad, Work, dispatch};
 use super::mlp::Network;
+use crate::numeric::lanes::{LANES, Quad, Work, dispatch};
 
 /// Computes losses and gradients, and takes steps. Holds the room they need, which is allocated once.
 #[derive(Debug, Clone, Default)]
@@ -167,9 +167,9 @@ fn backward<Q: Quad>(quad: Q, network: &Network, block: &Block<'_>, trainer: &mu
 
 #[cfg(test)]
 mod tests {
-    use super::super::lanes::Portable;
     use super::super::{Examples, Loss, Rows};
     use super::*;
+    use crate::numeric::lanes::Portable;
     use rand::{RngExt, SeedableRng};
 
     #[test]

@@ -1,7 +1,7 @@
 //! The network: its weights, its prediction, its file form.
 
 use super::block::{self, BLOCK, Column};
-use super::lanes::{Quad, Work, dispatch};
+use crate::numeric::lanes::{Quad, Work, dispatch};
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 

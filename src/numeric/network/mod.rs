@@ -12,7 +12,6 @@ mod adam;
 mod batch;
 mod block;
 mod gradient;
-mod lanes;
 mod mlp;
 mod standardize;
 mod train;

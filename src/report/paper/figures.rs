@@ -1,5 +1,6 @@
 //! The figures, by the report's own drawing code.
 
+use super::rates::rates;
 use super::{Files, Sources};
 use crate::experiment::Setting;
 use crate::numeric::Estimate;
@@ -37,21 +38,23 @@ pub(super) fn figures(sources: &Sources) -> Files {
         }
     }
     let mut files: Files = figures.into_iter().map(|f| (format!("{}.svg", f.name), f.svg)).collect();
-    files.insert("rates.svg".into(), rates(sources).svg_at(HALF.0, HALF.1));
+    files.insert("rates.svg".into(), end_to_end(sources).svg_at(HALF.0, HALF.1));
     files
 }
 
 /// The whole method on the circle bed: four errors against N.
-fn rates(sources: &Sources) -> Chart {
+fn end_to_end(sources: &Sources) -> Chart {
     let inks =
         [(BLUE, Marker::Disc), (VERMILION, Marker::Square), (GREEN, Marker::Diamond), (ORANGE, Marker::Triangle)];
-    let rows = sources.results.measured.rates.iter().filter(|r| r.bed == "bed:circle");
-    let series: Vec<Series> = rows
+    let laws = rates(sources.results).into_iter().filter(|rate| rate.label == "rate:end-to-end");
+    let series: Vec<Series> = laws
         .zip(inks)
-        .map(|(row, (color, marker))| {
-            let estimate = |mean, standard_error, count| Span::of(Estimate { mean, standard_error, count });
-            let points = row.means.iter().map(|&(size, mean, error, n)| (Span::exact(size), estimate(mean, error, n)));
-            Series { name: row.quantity.clone(), ink: Ink { color, marker, dashed: false }, points: points.collect() }
+        .map(|(rate, (color, marker))| {
+            let count = rate.law.runs / rate.law.sizes.len().max(1);
+            let each = rate.law.sizes.iter().zip(&rate.law.means).zip(&rate.law.standard_errors);
+            let estimate = |mean, standard_error| Span::of(Estimate { mean, standard_error, count });
+            let points = each.map(|((&size, &mean), &error)| (Span::exact(size), estimate(mean, error))).collect();
+            Series { name: brief(rate.quantity).into(), ink: Ink { color, marker, dashed: false }, points }
         })
         .collect();
     let ticks: Vec<f64> = series.first().map_or(vec![], |s| s.points.iter().step_by(2).map(|p| p.0.mean).collect());
@@ -61,5 +64,14 @@ fn rates(sources: &Sources) -> Chart {
         y: Axis::log("mean over seeds"),
         series,
         references: vec![],
+    }
+}
+
+/// A quantity in as few letters as the end of a line has room for.
+fn brief(quantity: &str) -> &str {
+    match quantity {
+        "the error of counterfactual states" => "error of states",
+        "unfairness at t = 1" => "unfairness",
+        other => other,
     }
 }

@@ -1,7 +1,8 @@
 //! What stands behind each label: theorems and verdicts.
 
-use super::{Proofs, Sources, Told, ToldVerdict};
+use super::{Proofs, Sources};
 use crate::report::number::minus_sign;
+use crate::verify::{Form, Row, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
@@ -19,10 +20,10 @@ pub(super) struct Entry {
 /// A claim as the text quotes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Line {
-    pub form: String,
-    pub statement: String,
+    pub form: &'static str,
+    pub statement: &'static str,
     /// `exact`, `not refuted`, `refuted`, `inconclusive`.
-    pub verdict: String,
+    pub verdict: &'static str,
     pub as_expected: bool,
     /// Both sides of a witness.
     pub left: String,
@@ -38,8 +39,8 @@ pub(super) struct Line {
 /// Every label that has a claim or a theorem.
 pub(super) fn labels(sources: &Sources) -> BTreeMap<String, Entry> {
     let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
-    for told in &sources.results.verdicts {
-        entries.entry(told.claim.label.clone()).or_default().claims.push(line(told));
+    for row in &sources.results.verdicts {
+        entries.entry(row.claim.label.to_string()).or_default().claims.push(line(row));
     }
     for (label, theorems) in sources.proofs {
         entries.entry(label.clone()).or_default().proofs.clone_from(theorems);
@@ -47,34 +48,33 @@ pub(super) fn labels(sources: &Sources) -> BTreeMap<String, Entry> {
     entries
 }
 
-fn line(told: &Told) -> Line {
+fn line(row: &Row) -> Line {
     let mut line = Line {
-        form: told.claim.form.clone(),
-        statement: told.claim.statement.clone(),
-        verdict: String::new(),
-        as_expected: told.as_expected,
+        form: match row.claim.form {
+            Form::Printed => "printed",
+            Form::Corrected => "corrected",
+        },
+        statement: row.claim.statement,
+        verdict: row.verdict.word(),
+        as_expected: row.as_expected,
         left: String::new(),
         right: String::new(),
         witness: String::new(),
         cases: String::new(),
         ratio: String::new(),
     };
-    line.verdict = match &told.verdict {
-        ToldVerdict::Exact { .. } => "exact",
-        ToldVerdict::NotRefuted { trials, worst_ratio } => {
+    match &row.verdict {
+        Verdict::NotRefuted { trials, worst_ratio, .. } => {
             line.cases = trials.to_string();
             line.ratio = format!("{worst_ratio:.3}");
-            "not refuted"
         }
-        ToldVerdict::Refuted { witness } => {
+        Verdict::Refuted { witness } => {
             line.left = short(witness.left);
             line.right = short(witness.right);
             line.witness.clone_from(&witness.text);
-            "refuted"
         }
-        ToldVerdict::Inconclusive { .. } => "inconclusive",
+        Verdict::Exact { .. } | Verdict::Inconclusive { .. } => {}
     }
-    .into();
     line
 }
 

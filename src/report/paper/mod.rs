@@ -4,6 +4,7 @@
 //! |---|---|
 //! | what is kept of a long run, and how is it read back? | [`Results`] |
 //! | which verdicts and proofs stand behind a label? | `labels` |
+//! | which laws were measured? | `rates` |
 //! | which numbers does the text name? | `numbers` |
 //! | which tables and figures? | `tables`, `figures` |
 //!
@@ -14,13 +15,13 @@ mod cells;
 mod figures;
 mod labels;
 mod numbers;
+mod rates;
 mod results;
 mod tables;
 
 pub use labels::proofs;
 pub use results::{
-    AdditivityRow, Measured, OptimumRow, Peer, Quartiles, RateRow, Results, ResultsError, Run, Told, ToldClaim,
-    ToldVerdict, ToldWitness, read_run, refresh,
+    AdditivityRow, Measured, OptimumRow, Peer, Quartiles, Results, ResultsError, Run, read_run, refresh,
 };
 
 use super::WriteError;

@@ -8,6 +8,7 @@ use crate::report::number::{plain, tick, with_bounds, with_interval};
 use crate::report::plot::SIZE;
 use crate::report::real_data::ADDITIVITY_LEVEL;
 use crate::report::sim_all_panels::Panels;
+use crate::verify::Form;
 use std::collections::BTreeMap;
 
 /// Names and text.
@@ -175,15 +176,14 @@ impl Numbers {
     /// How many claims there are and how they came back.
     fn claims(&mut self, sources: &Sources) {
         let verdicts = &sources.results.verdicts;
-        let count = |form: &str, word: &str| {
-            let of = verdicts.iter().filter(|t| t.claim.form == form && super::tables::word(&t.verdict) == word);
-            of.count().to_string()
+        let count = |form: Form, word: &str| {
+            verdicts.iter().filter(|row| row.claim.form == form && row.verdict.word() == word).count().to_string()
         };
         self.put("claims", verdicts.len().to_string());
         self.put("claims.unexpected", verdicts.iter().filter(|t| !t.as_expected).count().to_string());
-        for form in ["printed", "corrected"] {
+        for (form, name) in [(Form::Printed, "printed"), (Form::Corrected, "corrected")] {
             for word in ["exact", "not refuted", "refuted", "inconclusive"] {
-                self.put(format!("claims.{form}.{word}"), count(form, word));
+                self.put(format!("claims.{name}.{word}"), count(form, word));
             }
         }
         let theorems: std::collections::BTreeSet<_> = sources.proofs.values().flatten().collect();
@@ -193,12 +193,13 @@ impl Numbers {
     }
 
     fn rates(&mut self, sources: &Sources) {
-        let rows = &sources.results.measured.rates;
-        let inside = rows.iter().filter(|r| (r.interval.0..=r.interval.1).contains(&r.target)).count();
-        self.put("rates", rows.len().to_string());
-        self.put("rates.inside", inside.to_string());
-        if let Some(row) = rows.first() {
-            self.put("rates.confidence", format!("{} %", plain(100.0 * row.confidence, 0)));
+        let rates = super::rates::rates(sources.results);
+        let inside =
+            |rate: &&super::rates::Rate| (rate.law.interval.0..=rate.law.interval.1).contains(&rate.law.target);
+        self.put("rates", rates.len().to_string());
+        self.put("rates.inside", rates.iter().filter(inside).count().to_string());
+        if let Some(rate) = rates.first() {
+            self.put("rates.confidence", format!("{} %", plain(100.0 * rate.law.confidence, 0)));
         }
     }
 

@@ -3,8 +3,7 @@
 use super::cells::{kept, pack, unpack};
 use crate::experiment::{Cell, DISCOUNT, NotLearned, Record, Scale, Setting, Study};
 use crate::learn::optimum::{OptimumError, optimum};
-use crate::numeric::SlopeError;
-use crate::verify::{Budget, Row, rates};
+use crate::verify::{Row, RowsError, read_rows};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -12,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The results from which the paper's numbers, tables and figures are made.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Results {
     /// Cells of `fig:sim_all`; spreads within a cell are not kept.
     pub sim_all: Vec<Record>,
@@ -22,9 +21,9 @@ pub struct Results {
     pub splits: Vec<Record>,
     /// How long the cells of `fig:sim_all` took, where that is known.
     pub run: Option<Run>,
-    /// The claims.
-    pub verdicts: Vec<Told>,
-    /// Rates, optima, tests of additivity.
+    /// The claims, examined.
+    pub verdicts: Vec<Row>,
+    /// Optima and tests of additivity.
     pub measured: Measured,
     /// Comparisons of speed; none when nobody has measured them.
     pub peers: Vec<Peer>,
@@ -41,114 +40,13 @@ pub struct Run {
     pub wall_seconds: f64,
 }
 
-/// A row of `counterfair verify --json`, read back.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Told {
-    /// The claim.
-    pub claim: ToldClaim,
-    /// What its check said.
-    pub verdict: ToldVerdict,
-    /// What its control said.
-    pub control: ToldVerdict,
-    /// Whether both said what they should.
-    pub as_expected: bool,
-    /// Wall time of the two.
-    pub seconds: f64,
-}
-
-/// A claim, read back.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToldClaim {
-    /// Its label.
-    pub label: String,
-    /// `printed` or `corrected`.
-    pub form: String,
-    /// What it says.
-    pub statement: String,
-    /// What it stands on.
-    pub assumes: Vec<String>,
-    /// The kind of verdict expected.
-    pub expected: String,
-}
-
-/// A verdict, read back.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum ToldVerdict {
-    /// See [`crate::verify::Verdict::Exact`].
-    Exact {
-        /// Largest deviation.
-        error: f64,
-    },
-    /// See [`crate::verify::Verdict::NotRefuted`].
-    NotRefuted {
-        /// Cases.
-        trials: usize,
-        /// Largest left side in units of the right.
-        worst_ratio: f64,
-    },
-    /// See [`crate::verify::Verdict::Refuted`].
-    Refuted {
-        /// The counterexample.
-        witness: ToldWitness,
-    },
-    /// See [`crate::verify::Verdict::Inconclusive`].
-    Inconclusive {
-        /// Why.
-        reason: String,
-    },
-}
-
-/// A witness, read back.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ToldWitness {
-    /// All that is needed to recompute both sides.
-    pub text: String,
-    /// One side.
-    pub left: f64,
-    /// The other.
-    pub right: f64,
-}
-
-impl From<&Row> for Told {
-    fn from(row: &Row) -> Self {
-        let value = serde_json::to_value(row).expect("rows hold numbers and text only");
-        serde_json::from_value(value).expect("a row is read back as it was written")
-    }
-}
-
 /// Smaller computations, done together.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Measured {
-    /// Slopes on the test beds.
-    pub rates: Vec<RateRow>,
     /// J*CF and J*Full.
     pub optima: Vec<OptimumRow>,
     /// Tests of additivity.
     pub additivity: Vec<AdditivityRow>,
-}
-
-/// A slope, with the means behind it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RateRow {
-    /// The label of its claim.
-    pub label: String,
-    /// The test bed.
-    pub bed: String,
-    /// What falls or grows.
-    pub quantity: String,
-    /// With what.
-    pub size: String,
-    /// The slope of theory.
-    pub target: f64,
-    /// The slope found.
-    pub slope: f64,
-    /// Its interval.
-    pub interval: (f64, f64),
-    /// The interval's coverage.
-    pub confidence: f64,
-    /// (size, mean, standard error, seeds).
-    pub means: Vec<(f64, f64, f64, usize)>,
 }
 
 /// The optima of a world.
@@ -243,9 +141,14 @@ pub enum ResultsError {
     /// An optimum that cannot be computed.
     #[error(transparent)]
     Optimum(#[from] OptimumError),
-    /// A rate that cannot be fitted.
-    #[error(transparent)]
-    Slope(#[from] SlopeError),
+    /// Verdicts on other claims than this program makes.
+    #[error("{path}: {source}")]
+    Verdicts {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: RowsError,
+    },
     /// A study whose mechanism cannot be fitted.
     #[error(transparent)]
     NotLearned(#[from] NotLearned),
@@ -264,6 +167,20 @@ impl Results {
     /// # Errors
     /// [`ResultsError`] with file and line.
     pub fn read(folder: &Path, peers: &Path) -> Result<Self, ResultsError> {
+        let mut results = Self::read_all_but_verdicts(folder, peers)?;
+        let path = folder.join(VERDICTS);
+        if let Some(text) = text(&path)? {
+            let rows = read_rows(&String::from_utf8_lossy(&text));
+            results.verdicts = rows.map_err(|source| ResultsError::Verdicts { path, source })?;
+        }
+        Ok(results)
+    }
+
+    /// The same without the verdicts, which may be on claims that are no longer made.
+    ///
+    /// # Errors
+    /// [`ResultsError`] with file and line.
+    pub fn read_all_but_verdicts(folder: &Path, peers: &Path) -> Result<Self, ResultsError> {
         let cells = |name: &str| match text(&folder.join(name))? {
             None => Ok(Vec::new()),
             Some(text) => unpack(&text).map_err(|(line, reason)| content(&folder.join(name), line, reason)),
@@ -279,7 +196,7 @@ impl Results {
             semi: cells(SEMI)?,
             splits,
             run: json(&folder.join(RUN))?,
-            verdicts: json(&folder.join(VERDICTS))?.unwrap_or_default(),
+            verdicts: Vec::new(),
             measured: json(&folder.join(MEASURED))?.unwrap_or_default(),
             peers: read_peers(peers)?,
         })
@@ -327,27 +244,12 @@ impl Results {
     }
 }
 
-/// Rates, optima and tests of additivity, computed anew: a minute or two.
+/// Optima and tests of additivity, computed anew: a minute or two.
 ///
 /// # Errors
 /// [`ResultsError`].
-pub fn refresh(studies: &[Study], budget: Budget) -> Result<Measured, ResultsError> {
+pub fn refresh(studies: &[Study]) -> Result<Measured, ResultsError> {
     let mut measured = Measured::default();
-    for rate in rates(budget)? {
-        let (low, high) = rate.fit.interval;
-        let mean = |(size, e): (f64, crate::numeric::Estimate)| (size, kept(e.mean), kept(e.standard_error), e.count);
-        measured.rates.push(RateRow {
-            label: rate.label.into(),
-            bed: rate.bed.into(),
-            quantity: rate.quantity.into(),
-            size: rate.size.into(),
-            target: rate.target,
-            slope: kept(rate.fit.slope),
-            interval: (kept(low), kept(high)),
-            confidence: rate.fit.confidence,
-            means: rate.means.into_iter().map(mean).collect(),
-        });
-    }
     for world in [Setting::Linear, Setting::Nonlinear] {
         for strength in Scale::paper().strengths {
             measured.optima.push(best(world, strength)?);

@@ -1,7 +1,7 @@
 //! The tables.
 
 use super::numbers::{optimum_at, paired, to_error};
-use super::{Peer, Quartiles, Sources, ToldVerdict};
+use super::{Peer, Quartiles, Sources};
 use crate::experiment::{Method, Setting, Study};
 use crate::numeric::Estimate;
 use crate::report::number::{plain, with_bounds, with_interval};
@@ -9,6 +9,7 @@ use crate::report::plot::SIZE;
 use crate::report::real_data::table as real_data;
 use crate::report::sim_all_panels::Panels;
 use crate::report::{Table, paper_table};
+use crate::verify::{Form, Row};
 use std::collections::{BTreeMap, BTreeSet};
 
 const WORLDS: [Setting; 2] = [Setting::Linear, Setting::Nonlinear];
@@ -104,16 +105,15 @@ fn optima(sources: &Sources) -> Table {
 
 /// Slopes on the beds.
 fn rates(sources: &Sources) -> Table {
-    let mut table = Table::new("", 3, ["bed", "quantity", "in", "theory", "measured slope", "seeds"]);
-    for row in &sources.results.measured.rates {
-        let seeds: usize = row.means.iter().map(|m| m.3).min().unwrap_or(0);
+    let mut table = Table::new("", 4, ["label", "on", "quantity", "in", "theory", "measured slope"]);
+    for rate in super::rates::rates(sources.results) {
         table.push([
-            row.bed.clone(),
-            row.quantity.clone(),
-            row.size.clone(),
-            crate::report::number::tick(row.target),
-            with_bounds(row.slope, row.interval, 3),
-            seeds.to_string(),
+            rate.label.to_string(),
+            rate.bed.into(),
+            rate.quantity.into(),
+            rate.law.axis.clone(),
+            crate::report::number::tick(rate.law.target),
+            with_bounds(rate.law.slope, rate.law.interval, 3),
         ]);
     }
     table
@@ -217,38 +217,29 @@ fn peers(sources: &Sources) -> Table {
 fn claims(sources: &Sources) -> Table {
     let mut table = Table::new("", 4, ["label", "Coq", "as printed", "corrected"]);
     let mut seen = BTreeSet::new();
-    for told in &sources.results.verdicts {
-        let label = &told.claim.label;
+    for row in &sources.results.verdicts {
+        let label = row.claim.label;
         if !seen.insert(label) {
             continue;
         }
         let files: BTreeSet<&str> =
             sources.proofs.get(label).into_iter().flatten().map(|(file, _)| file.trim_end_matches(".v")).collect();
-        let verdicts = |form: &str| {
-            let mut words: Vec<(String, usize)> = Vec::new();
-            for other in &sources.results.verdicts {
-                if other.claim.label == *label && other.claim.form == form {
-                    let word = word(&other.verdict);
-                    match words.iter_mut().find(|(w, _)| w == word) {
-                        Some((_, count)) => *count += 1,
-                        None => words.push((word.into(), 1)),
-                    }
+        let verdicts = |form: Form| {
+            let mut words: Vec<(&str, usize)> = Vec::new();
+            let of_form = |other: &&Row| other.claim.label == label && other.claim.form == form;
+            for other in sources.results.verdicts.iter().filter(of_form) {
+                let word = other.verdict.word();
+                match words.iter_mut().find(|(w, _)| *w == word) {
+                    Some((_, count)) => *count += 1,
+                    None => words.push((word, 1)),
                 }
             }
-            let text = |(word, count): (String, usize)| if count == 1 { word } else { format!("{word} ×{count}") };
+            let text =
+                |(word, count): (&str, usize)| if count == 1 { word.into() } else { format!("{word} ×{count}") };
             words.into_iter().map(text).collect::<Vec<_>>().join(", ")
         };
         let files = files.into_iter().collect::<Vec<_>>().join(", ");
-        table.push([label.clone(), files, verdicts("printed"), verdicts("corrected")]);
+        table.push([label.to_string(), files, verdicts(Form::Printed), verdicts(Form::Corrected)]);
     }
     table
-}
-
-pub(super) fn word(verdict: &ToldVerdict) -> &'static str {
-    match verdict {
-        ToldVerdict::Exact { .. } => "exact",
-        ToldVerdict::NotRefuted { .. } => "not refuted",
-        ToldVerdict::Refuted { .. } => "refuted",
-        ToldVerdict::Inconclusive { .. } => "inconclusive",
-    }
 }

@@ -4,10 +4,10 @@
 //! machine has shorter vectors or none: then the work is slower, and its digits are the same.
 
 /// Numbers in a vector.
-pub(super) const LANES: usize = 4;
+pub(crate) const LANES: usize = 4;
 
 /// Arithmetic on vectors of four numbers. Each operation is rounded once.
-pub(super) trait Quad: Copy {
+pub(crate) trait Quad: Copy {
     /// Four numbers.
     type Vector: Copy;
 
@@ -22,6 +22,9 @@ pub(super) trait Quad: Copy {
 
     /// a + b.
     fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+
+    /// a · b.
+    fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
 
     /// a · b + c.
     fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
@@ -41,7 +44,7 @@ pub(super) trait Quad: Copy {
 }
 
 /// Work written over [`Quad`].
-pub(super) trait Work {
+pub(crate) trait Work {
     /// What it answers.
     type Output;
 
@@ -51,7 +54,7 @@ pub(super) trait Work {
 
 /// Does the work with the best vectors of this machine.
 #[inline]
-pub(super) fn dispatch<W: Work>(work: W) -> W::Output {
+pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     if let Some(v3) = pulp::x86::V3::try_new() {
         return pulp::Simd::vectorize(v3, OnV3(v3, work));
@@ -61,7 +64,7 @@ pub(super) fn dispatch<W: Work>(work: W) -> W::Output {
 
 /// Arrays of four. Compilers turn them into what the target has.
 #[derive(Clone, Copy)]
-pub(super) struct Portable;
+pub(crate) struct Portable;
 
 impl Quad for Portable {
     type Vector = [f64; LANES];
@@ -84,6 +87,11 @@ impl Quad for Portable {
     #[inline(always)]
     fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
         std::array::from_fn(|l| a[l] + b[l])
+    }
+
+    #[inline(always)]
+    fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+        std::array::from_fn(|l| a[l] * b[l])
     }
 
     #[inline(always)]
@@ -141,6 +149,11 @@ impl Quad for pulp::x86::V3 {
     }
 
     #[inline(always)]
+    fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+        self.mul_f64x4(a, b)
+    }
+
+    #[inline(always)]
     fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
         self.mul_add_f64x4(a, b, c)
     }
@@ -176,6 +189,7 @@ mod tests {
             let c = quad.splat(-0.3);
             let mut bits: Vec<u64> = [
                 quad.add(a, b),
+                quad.mul(a, b),
                 quad.mul_add(a, b, c),
                 quad.rectify(a),
                 quad.rectify(b),

@@ -1,0 +1,41 @@
+//! How preprocessing (`alg:cf:1`) scales: with people N, horizon T and levels K.
+
+mod measure;
+
+use counterfair::model::fitted::{Basis, FitSettings, fit};
+use counterfair::preprocess::{Sequential, batch};
+use criterion::{Criterion, criterion_group, criterion_main};
+use measure::data::Shape;
+use measure::processor_time::{ProcessorTime, criterion};
+use std::hint::black_box;
+
+/// Lines 3 to 11: counterfactual states and rewards, with means that are there already.
+fn reconstruct(c: &mut Criterion<ProcessorTime>) {
+    for (people, horizon, levels) in around([500, 2_000, 8_000], [5, 20, 80], [2, 4, 8]) {
+        let panel = Shape { people, horizon, levels, coordinates: 2, actions: 2 }.panel();
+        let means = fit(&panel, &FitSettings { basis: Basis::Linear, ..FitSettings::default() }).expect("full rank");
+        let sequential = Sequential::new(means, panel.level_shares());
+        let id = format!("preprocess/people={people}/horizon={horizon}/levels={levels}");
+        c.bench_function(&id, |b| b.iter(|| batch(black_box(&sequential), &panel)));
+    }
+}
+
+/// Lines 1 and 2: the default fit of the means.
+fn fit_means(c: &mut Criterion<ProcessorTime>) {
+    for (people, horizon, levels) in around([125, 500, 2_000], [5, 10, 20], [2, 4, 8]) {
+        let panel = Shape { people, horizon, levels, coordinates: 2, actions: 2 }.panel();
+        let id = format!("fit_means/people={people}/horizon={horizon}/levels={levels}");
+        c.bench_function(&id, |b| b.iter(|| fit(black_box(&panel), &FitSettings::default())));
+    }
+}
+
+/// One axis at a time through the middle of N and T and the least K.
+fn around(people: [usize; 3], horizon: [usize; 3], levels: [usize; 3]) -> Vec<(usize, usize, usize)> {
+    let mut all: Vec<_> = people.map(|n| (n, horizon[1], levels[0])).to_vec();
+    all.extend([horizon[0], horizon[2]].map(|t| (people[1], t, levels[0])));
+    all.extend([levels[1], levels[2]].map(|k| (people[1], horizon[1], k)));
+    all
+}
+
+criterion_group! { name = benches; config = criterion(); targets = reconstruct, fit_means }
+criterion_main!(benches);
