@@ -32,8 +32,10 @@ pub struct Results {
 /// What a reproduction took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// Cells done.
+    /// Cells in its report.
     pub cells: usize,
+    /// Of these, taken over from an earlier run.
+    pub resumed: usize,
     /// Threads.
     pub threads: usize,
     /// Seconds from start to report.
@@ -195,7 +197,7 @@ impl Results {
             sim_all: cells(SIM_ALL)?,
             semi: cells(SEMI)?,
             splits,
-            run: json(&folder.join(RUN))?,
+            run: json::<Option<Run>>(&folder.join(RUN))?.flatten(),
             verdicts: Vec::new(),
             measured: json(&folder.join(MEASURED))?.unwrap_or_default(),
             peers: read_peers(peers)?,
@@ -206,7 +208,8 @@ impl Results {
     pub fn take_cells(&mut self, mut records: Vec<Record>, run: Option<Run>) {
         records.sort_by_cached_key(|record| record.cell.key());
         if records.iter().any(|record| matches!(record.cell, Cell::Synthetic(_))) {
-            self.run = run;
+            // Of a run that was resumed nobody knows how long it took.
+            self.run = run.filter(|run| run.resumed == 0);
         }
         let mut keep = |kept: &mut Vec<Record>, wanted: fn(&Cell) -> bool| {
             let found: Vec<Record> = records.extract_if(.., |record| wanted(&record.cell)).collect();
@@ -236,9 +239,7 @@ impl Results {
         }
         let line = |record: &Record| serde_json::to_string(record).expect("records are plain") + "\n";
         put(SPLITS, self.splits.iter().map(line).collect())?;
-        if let Some(run) = &self.run {
-            put(RUN, super::pretty(run))?;
-        }
+        put(RUN, super::pretty(&self.run))?;
         put(VERDICTS, super::pretty(&self.verdicts))?;
         put(MEASURED, super::pretty(&self.measured))
     }
