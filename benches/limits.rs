@@ -33,7 +33,7 @@ impl WithSimd for Fused {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> f64 {
         let (x, y) = ([self.0; 4], [1.0 - self.0; 4]);
-        let mut sums = [[0.5; 4]; 12];
+        let mut sums = [[0.5f64; 4]; 12];
         for _ in 0..100_000 {
             for sum in &mut sums {
                 for lane in 0..4 {

@@ -32,13 +32,19 @@ pub struct Sweep<'a, F> {
 
 /// The features of a block of rows, column after column.
 struct Block {
-    columns: Vec<f64>,
+    space: Vec<f64>,
+    /// Where the first cache line begins. A vector that straddles two lines is stored in twice the time.
+    start: usize,
 }
+
+/// Bytes of a cache line, and numbers in it.
+const LINE: usize = 64;
+const LINE_NUMBERS: usize = LINE / size_of::<f64>();
 
 impl Block {
     /// The features of rows `start..start + rows`.
     fn fill<F: FeatureMap>(&mut self, sweep: &Sweep<'_, F>, start: usize, rows: usize) -> &[f64] {
-        let columns = &mut self.columns[..sweep.features.count() * rows];
+        let columns = &mut self.space[self.start..self.start + sweep.features.count() * rows];
         sweep.features.fill(&sweep.views[start * sweep.width..(start + rows) * sweep.width], columns);
         columns
     }
@@ -196,7 +202,10 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
 
     /// Working space for the features of a block.
     fn block(&self) -> Block {
-        Block { columns: vec![0.0; self.features.count() * self.block_rows] }
+        let space = vec![0.0; self.features.count() * self.block_rows + LINE_NUMBERS];
+        // The standard library may decline to say where a line begins; any start is right, and some are slower.
+        let start = space.as_ptr().align_offset(LINE).min(LINE_NUMBERS);
+        Block { space, start }
     }
 
     /// `of(i)` where row i of the block takes the action, 0 elsewhere.

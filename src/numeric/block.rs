@@ -381,7 +381,7 @@ mod tests {
     fn a_block_is_made_of_tiles_and_fits_the_cache() {
         assert_eq!((rows(0), rows(6), rows(15), rows(25), rows(26)), (128, 128, 128, 128, 112));
         for d in 1..=2000 {
-            assert!(rows(d) % 16 == 0 && (rows(d) == 16 || rows(d) * d * 8 <= BYTES), "{d} features");
+            assert!(rows(d).is_multiple_of(16) && (rows(d) == 16 || rows(d) * d * 8 <= BYTES), "{d} features");
         }
     }
 
