@@ -1,4 +1,4 @@
-//! One vocabulary: a label in `proofs/` is a label of a claim, and a claim without a proof says why.
+//! One vocabulary: a label in `proofs/` or in the paper is a label of a claim, and a claim without a proof says why.
 
 use counterfair::verify::claims;
 use std::collections::BTreeSet;
@@ -83,6 +83,42 @@ fn labels_in(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split("(* label:").skip(1).filter_map(|rest| Some(rest.split("*)").next()?.trim().to_string()))
 }
 
+/// Labels that the paper must speak of: the theorems, the algorithms, and what replaces what.
+const IN_THE_PAPER: &[&str] = &[
+    "thm:cf",
+    "thm:sr_policy",
+    "thm:regret",
+    "thm:cf_metric",
+    "def:cf_policy",
+    "def:cf_policy_strict",
+    "alg:cf:1",
+    "alg:cf:2",
+    "asm:margin",
+    "lemma:P",
+    "bed:hat",
+    "bed:circle",
+    "bed:lattice",
+    "M-TXT3",
+    "M-TXT4",
+    "E12",
+];
+
+/// Every label that a Typst text quotes: the text between quotes in `lab("…")`, `witness("…")`, in lists after `backs:` and at the head of a row of
+/// the errata.
+fn quoted_labels(text: &str) -> BTreeSet<String> {
+    let mut labels = BTreeSet::new();
+    for opening in ["lab(\"", "witness(\"", "witness-left(\"", "witness-right(\"", "\n  (\""] {
+        for rest in text.split(opening).skip(1) {
+            labels.extend(rest.split('"').next().map(String::from));
+        }
+    }
+    for rest in text.split("backs: (").skip(1) {
+        let list = rest.split(')').next().unwrap_or_default();
+        labels.extend(list.split('"').skip(1).step_by(2).map(String::from));
+    }
+    labels
+}
+
 fn claim_labels() -> BTreeSet<String> {
     claims().into_iter().map(|claim| claim.label.to_string()).collect()
 }
@@ -110,4 +146,21 @@ fn share_labels(place: &str, found: &BTreeSet<String>, unclaimed: &[(&str, &str)
 fn proofs_and_claims_share_their_labels_both_ways() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
     share_labels("proofs/", &proof_labels(&folder), UNCHECKED, UNPROVED);
+}
+
+#[test]
+fn labels_are_read_from_the_text_of_the_paper() {
+    let text = "#lab(\"D3\") and\n  (\"X1\", [a], [b]),\n#statement(\"T\", backs: (\"thm:cf\", \"M-TXT4\"), x)[#witness-left(\"E8\")]";
+    assert_eq!(quoted_labels(text).into_iter().collect::<Vec<_>>(), ["D3", "E8", "M-TXT4", "X1", "thm:cf"]);
+}
+
+#[test]
+fn the_paper_quotes_labels_that_exist_and_all_that_matter() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("paper");
+    let text = std::fs::read_to_string(folder.join("counterfair.typ")).expect("the text of the paper");
+    let (quoted, claims) = (quoted_labels(&text), claim_labels());
+    let unknown: Vec<_> = quoted.difference(&claims).collect();
+    assert!(unknown.is_empty(), "labels in the paper without a claim: {unknown:?}");
+    let missing: Vec<_> = IN_THE_PAPER.iter().filter(|label| !quoted.contains(**label)).collect();
+    assert!(missing.is_empty(), "labels that the paper should speak of: {missing:?}");
 }

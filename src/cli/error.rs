@@ -43,6 +43,8 @@ pub enum CliError {
     #[error(transparent)]
     Reproduce(#[from] super::reproduce::ReproduceError),
     #[error(transparent)]
+    Results(#[from] counterfair::report::paper::ResultsError),
+    #[error(transparent)]
     Report(#[from] counterfair::report::WriteError),
     #[error("{file}: {source}")]
     Rows { file: String, source: counterfair::verify::RowsError },

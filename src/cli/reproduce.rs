@@ -157,7 +157,7 @@ fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Vec<Ro
 const STAR: &[u8] = include_bytes!("../../tests/fixtures/star/star_long.csv");
 
 /// The studies that come with the program.
-fn shipped() -> Result<Vec<Study>, ReproduceError> {
+pub fn shipped() -> Result<Vec<Study>, ReproduceError> {
     Ok(vec![Study::stand_in(), Study::star(STAR)?])
 }
 

@@ -11,6 +11,7 @@
 //! | what is in the file? | [`journal`] |
 //! | means over seeds, rates in N | [`summary`] |
 //! | whose data? | [`Study`] |
+//! | is its noise additive? | [`Study::additivity`] |
 
 mod additivity;
 mod cell;

@@ -4,6 +4,7 @@ mod claims;
 mod manifest;
 pub mod number;
 mod page;
+pub mod paper;
 pub mod plot;
 mod real_data;
 mod semi;

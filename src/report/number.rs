@@ -48,6 +48,11 @@ pub fn tick(value: f64) -> String {
     minus(text.trim_end_matches('0').trim_end_matches('.').to_string())
 }
 
+/// The same number with a true minus sign.
+pub fn minus_sign(text: &str) -> String {
+    minus(text.to_string())
+}
+
 /// Hyphens before digits become minus signs, and `-0.00` becomes `0.00`.
 fn minus(text: String) -> String {
     let words = text.split(' ').map(|word| {

@@ -1,7 +1,7 @@
 //! `table:real_data` and `fig:real_action_percentage`: what can be said from data alone.
 
 use super::number::{plain, with_deviation, with_interval};
-use super::plot::{Axis, Dumbbell, Pair, Span};
+use super::plot::{Axis, Dumbbell, Pair, Span, WIDTH};
 use super::{Figure, Section, Table};
 use crate::experiment::summary::{Point, curve};
 use crate::experiment::{Cell, Method, Origin, Record, Scale, Study};
@@ -12,7 +12,7 @@ const METHODS: [Method; 4] = [Method::Full, Method::Random, Method::Unaware, Met
 
 /// Below this p-value the table says that one spread is denied: three attributes with three outputs each raise a false alarm in fewer than
 /// one study in ten.
-const ADDITIVITY_LEVEL: f64 = 0.01;
+pub(super) const ADDITIVITY_LEVEL: f64 = 0.01;
 
 /// The section of one study.
 pub fn real_data(records: &[Record], scale: &Scale, study: &Study) -> Section {
@@ -41,7 +41,7 @@ pub fn real_data(records: &[Record], scale: &Scale, study: &Study) -> Section {
     }
     for attribute in study.attributes() {
         section.seen.extend(observation(records, study, attribute));
-        section.figures.extend(action_shares(records, study, attribute));
+        section.figures.extend(action_shares(records, study, attribute, WIDTH));
     }
     section
 }
@@ -54,7 +54,8 @@ fn summary(records: &[Record], study: &Study, attribute: &str, method: Method) -
     curve(records, method, here).pop()
 }
 
-fn table(records: &[Record], scale: &Scale, study: &Study) -> Table {
+/// `table:real_data` of one study.
+pub(super) fn table(records: &[Record], scale: &Scale, study: &Study) -> Table {
     let simulated = if study.is_simulated() { "SIMULATED stand-in: " } else { "" };
     let caption = format!(
         "{simulated}{} people, {} decisions; mean (standard deviation) over {} splits of the people, 80 % to learn and 20 % to judge. Unfairness is \
@@ -146,7 +147,7 @@ fn observation(records: &[Record], study: &Study, attribute: &str) -> Option<Str
 }
 
 /// `fig:real_action_percentage`: how often each group would receive the most intensive action.
-fn action_shares(records: &[Record], study: &Study, attribute: &str) -> Option<Figure> {
+pub(super) fn action_shares(records: &[Record], study: &Study, attribute: &str, width: u32) -> Option<Figure> {
     let levels = &study.attribute(attribute)?.levels;
     if levels.len() != 2 {
         return None;
@@ -184,7 +185,7 @@ fn action_shares(records: &[Record], study: &Study, attribute: &str) -> Option<F
         "fig:real_action_percentage, {attribute}{simulated}: how often each policy gives {name} to each group; bars are intervals over splits."
     );
     let file = format!("real_action_percentage_{}_{}", study.name(), attribute.replace(' ', "_"));
-    Some(Figure { name: file, svg: chart.svg(), caption, csv })
+    Some(Figure { name: file, svg: chart.svg_at(width), caption, csv })
 }
 
 /// The action whose share is shown: a live call, a small class, or the last one by name.

@@ -1,6 +1,7 @@
 //! `fig:sim_all`: what the paper shows, and three things beside it.
 
 use super::number::{plain, with_bounds, with_interval};
+use super::plot::SIZE;
 use super::sim_all_panels::Panels;
 use super::{Section, Table};
 use crate::experiment::summary::rate;
@@ -9,7 +10,7 @@ use crate::numeric::Estimate;
 
 /// The section; `optimum` gives (J*CF, J*Full) of a world at the figure's δ where they are known.
 pub fn sim_all(records: &[Record], scale: &Scale, optimum: &dyn Fn(Setting) -> Option<(f64, f64)>) -> Section {
-    let worlds = [Setting::Linear, Setting::Nonlinear].map(|world| Panels { records, scale, world });
+    let worlds = [Setting::Linear, Setting::Nonlinear].map(|world| Panels { records, scale, world, size: SIZE });
     let mut section = Section {
         label: "fig:sim_all".into(),
         title: "Two worlds with a known mechanism".into(),

@@ -3,7 +3,7 @@
 use super::escape;
 
 /// A table of text; the first column names the row, the others are numbers and are set flush right.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Table {
     /// What it shows, in a sentence.
     pub caption: String,
