@@ -19,7 +19,9 @@ pub fn claims(rows: &[Row], budget: Budget, left_out: usize) -> Section {
         title: "The theory as executable claims".into(),
         warning,
         paper: vec![
-            "Every numbered statement of the paper and its supplement, in print and, where that is wrong, as it should read.".into(),
+            "Four theorems and the displays of their proofs, numbered here in order: C for thm:sr_policy, D for thm:regret, E for \
+             thm:cf_metric; X and M are remarks and what the statements leave out."
+                .into(),
         ],
         seen: observations(rows, left_out),
         figures: rows.iter().enumerate().filter_map(|(i, row)| rate(i, row)).collect(),
