@@ -11,7 +11,7 @@ use crate::report::semi::semi_at;
 use crate::report::sim_all_panels::Panels;
 
 /// Pixels of a chart that stands beside two others: its text is then about as large as a caption's.
-const THIRD: (u32, u32) = (300, 250);
+const THIRD: (u32, u32) = (330, 262);
 /// Pixels of a chart that stands beside one other.
 const HALF: (u32, u32) = (390, 270);
 

@@ -43,6 +43,10 @@ impl Numbers {
         let seeds = |records: &[crate::experiment::Record]| records.iter().map(|r| r.cell.seed()).max().unwrap_or(0);
         self.put("seeds", seeds(&sources.results.sim_all).to_string());
         self.put("semi.seeds", seeds(&sources.results.semi).to_string());
+        if let Some(Cell::SemiSynthetic(cell)) = sources.results.semi.first().map(|record| &record.cell) {
+            self.put("semi.N", count(cell.people));
+            self.put("semi.people", count(cell.evaluation_people));
+        }
         self.put("splits", seeds(&sources.results.splits).to_string());
         self.put("people", count(scale.evaluation_people));
         self.put("decisions", count(scale.evaluation_horizon));
