@@ -443,3 +443,99 @@ fn parts_that_do_not_fit_are_named() {
         }
     }
 }
+
+/// The smallest grid of `fig:sim_all`, on one thread.
+const SMALL_GRID: [&str; 8] = ["reproduce", "--quick", "--only", "fig:sim_all", "--seeds", "1", "--threads", "1"];
+
+#[test]
+fn a_run_killed_in_the_middle_is_resumed_to_the_bytes_of_an_undisturbed_one() {
+    let folder = Folder::new("killed");
+    folder.succeed(&[&SMALL_GRID[..], &["--out", "whole"]].concat());
+    let journal = folder.0.join("killed/cells.jsonl");
+    let cells = || fs::read_to_string(&journal).map_or(0, |text| text.matches("\"cell\"").count());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_counterfair"))
+        .args([&SMALL_GRID[..], &["--out", "killed"]].concat())
+        .current_dir(&folder.0)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while cells() < 2 && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (kept, all) = (cells(), fs::read_to_string(folder.0.join("whole/cells.jsonl")).unwrap());
+    assert!(
+        kept >= 2 && kept < all.matches("\"cell\"").count(),
+        "killed after {kept} cells: too late to mean anything"
+    );
+    folder.succeed(&[&SMALL_GRID[..], &["--out", "killed", "--resume"]].concat());
+    assert_eq!(fs::read_to_string(&journal).unwrap(), all);
+}
+
+#[test]
+fn a_merge_says_what_is_missing_and_asks_for_a_study_it_does_not_know() {
+    let folder = Folder::new("merge_missing");
+    let two_seeds = ["reproduce", "--quick", "--only", "fig:sim_all", "--seeds", "2", "--shard", "1/3"];
+    folder.succeed(&[&two_seeds[..], &["--out", "shards"]].concat());
+    let output = folder.run(&["merge", "shards"]);
+    let warning = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && warning.contains("cells are missing"), "{warning}");
+
+    simulated(&folder, "linear", "60");
+    let real = ["reproduce", "--quick", "--only", "table:real_data", "--data", "data.csv", "--shard", "1/2"];
+    folder.succeed(&[&real[..], &["--out", "own"]].concat());
+    let message = folder.refuse(&["merge", "own"], "");
+    assert!(message.contains("data") && message.contains("--data"), "{message}");
+    folder.succeed(&["merge", "own", "--data", "data.csv"]);
+    assert!(folder.0.join("own/report/index.html").exists());
+}
+
+/// What `counterfair verify --json` prints for two cheap claims.
+fn examined() -> serde_json::Value {
+    use counterfair::verify::{Budget, claims, examine};
+    let some: Vec<_> = claims().into_iter().filter(|claim| claim.label == "D4").collect();
+    serde_json::to_value(examine(&some, Budget::Quick, |_| {})).unwrap()
+}
+
+#[test]
+fn rows_of_an_earlier_run_are_judged_and_shown_again() {
+    let folder = Folder::new("verify-from");
+    fs::write(folder.0.join("rows.json"), examined().to_string()).unwrap();
+    let table = folder.succeed(&["verify", "--from", "rows.json", "--out", "page"]);
+    assert!(table.contains("D4") && table.contains("refuted"), "{table}");
+    let page = fs::read_to_string(folder.0.join("page/index.html")).unwrap();
+    assert!(page.contains("The theory as executable claims") && page.contains("D4"));
+    let json = folder.succeed(&["verify", "--from", "rows.json", "--json"]);
+    let (again, before) =
+        (serde_json::from_str::<Value>(&json).unwrap(), fs::read_to_string(folder.0.join("rows.json")));
+    assert_eq!(again, serde_json::from_str::<Value>(&before.unwrap()).unwrap(), "the same rows");
+}
+
+#[test]
+fn an_unexpected_verdict_makes_the_exit_code_one() {
+    let folder = Folder::new("verify-unexpected");
+    let mut rows = examined();
+    // D4 in print is false; a check that found nothing against it must be noticed, whatever the file says of itself.
+    rows[0]["verdict"] = serde_json::json!({ "kind": "not_refuted", "trials": 3, "worst_ratio": 0.5 });
+    rows[0]["as_expected"] = serde_json::json!(true);
+    fs::write(folder.0.join("rows.json"), rows.to_string()).unwrap();
+    let output = folder.run(&["verify", "--from", "rows.json"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("1 of 2 claims did not come back as expected"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("(!)"));
+}
+
+#[test]
+fn a_file_that_holds_no_rows_is_refused() {
+    let folder = Folder::new("verify-refused");
+    fs::write(folder.0.join("rows.json"), "[{\"claim\": 3}]").unwrap();
+    let message = folder.refuse(&["verify", "--from", "rows.json"], "");
+    assert!(message.contains("rows.json: not a list of examined claims"), "{message}");
+    let message = folder.refuse(&["verify", "--from", "nothing.json"], "");
+    assert!(message.contains("nothing.json"), "{message}");
+    fs::write(folder.0.join("rows.json"), examined().to_string().replace("\"D4\"", "\"D400\"")).unwrap();
+    let message = folder.refuse(&["verify", "--from", "rows.json"], "");
+    assert!(message.contains("row 1: there is no claim D400"), "{message}");
+}

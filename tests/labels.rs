@@ -1,4 +1,4 @@
-//! One vocabulary: a label in `proofs/` is a label of a claim, and a claim without a proof says why.
+//! One vocabulary: a label in `proofs/` or in the paper is a label of a claim, and a claim without a proof says why.
 
 use counterfair::verify::claims;
 use std::collections::BTreeSet;
@@ -33,6 +33,35 @@ const UNPROVED: &[(&str, &str)] = &[
     ("rate:minimax", "closed forms evaluated"),
     ("bed:lattice", "a test bed"),
     ("rate:n", "statistical"),
+    ("ALG1-g", "a witness written out"),
+    ("ALG2-a", "one number against another"),
+    ("C1", "an index, shown on two bits"),
+    ("C10", "a condition on the worlds of the simulations"),
+    ("C11", "enumerated; in the proofs it is part of C12"),
+    ("C2", "enumerated; in the proofs it is part of thm:sr_policy"),
+    ("D1", "the library's step against the formula"),
+    ("D12", "D11 and D10 together"),
+    ("D15", "two numbers"),
+    ("D17", "quoted from elsewhere; binomial laws are evaluated"),
+    ("D2", "as D1"),
+    ("D5", "an identity of matrices"),
+    ("D8", "the definition of the norm"),
+    ("E2", "the triangle inequality twice"),
+    ("E3", "inherits X4"),
+    ("E4", "inherits D16"),
+    ("E6", "E5 in other words"),
+    ("F-3", "a value of the simulations"),
+    ("F-7", "a value of the simulations"),
+    ("M-D1", "a witness written out"),
+    ("M-J", "a factor γ"),
+    ("M-TXT1", "a witness written out"),
+    ("X14", "an instance in numbers"),
+    ("asm:additive", "checked on the library; proved under alg:cf:1 for any abelian group"),
+    ("asm:bounded_reward", "a tail probability of the simulations"),
+    ("asm:coverage", "the trace bounds the least eigenvalue"),
+    ("asm:lipschitz", "a comparison of norms"),
+    ("rate:cf_metric", "statistical"),
+    ("rate:oracle", "statistical"),
 ];
 
 /// Labels of proofs that are proved for use in others and have no check of their own.
@@ -54,6 +83,42 @@ fn labels_in(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split("(* label:").skip(1).filter_map(|rest| Some(rest.split("*)").next()?.trim().to_string()))
 }
 
+/// Labels that the paper must speak of: the theorems, the algorithms, and what replaces what.
+const IN_THE_PAPER: &[&str] = &[
+    "thm:cf",
+    "thm:sr_policy",
+    "thm:regret",
+    "thm:cf_metric",
+    "def:cf_policy",
+    "def:cf_policy_strict",
+    "alg:cf:1",
+    "alg:cf:2",
+    "asm:margin",
+    "lemma:P",
+    "bed:hat",
+    "bed:circle",
+    "bed:lattice",
+    "M-TXT3",
+    "M-TXT4",
+    "E12",
+];
+
+/// Every label that a Typst text quotes: the text between quotes in `lab("…")`, `witness("…")`, in lists after `backs:` and at the head of a row of
+/// the errata.
+fn quoted_labels(text: &str) -> BTreeSet<String> {
+    let mut labels = BTreeSet::new();
+    for opening in ["lab(\"", "witness(\"", "witness-left(\"", "witness-right(\"", "\n  (\""] {
+        for rest in text.split(opening).skip(1) {
+            labels.extend(rest.split('"').next().map(String::from));
+        }
+    }
+    for rest in text.split("backs: (").skip(1) {
+        let list = rest.split(')').next().unwrap_or_default();
+        labels.extend(list.split('"').skip(1).step_by(2).map(String::from));
+    }
+    labels
+}
+
 fn claim_labels() -> BTreeSet<String> {
     claims().into_iter().map(|claim| claim.label.to_string()).collect()
 }
@@ -64,14 +129,38 @@ fn labels_are_read_from_coq_comments() {
     assert_eq!(labels_in(text).collect::<Vec<_>>(), ["thm:cf", "D3"]);
 }
 
+/// Fails unless every label found in a place is a claim's and every claim's label is found there, but for those excused.
+///
+/// Another place joins by reading its labels and calling this with two lists of its own.
+fn share_labels(place: &str, found: &BTreeSet<String>, unclaimed: &[(&str, &str)], missing: &[(&str, &str)]) {
+    let claims = claim_labels();
+    let excused =
+        |list: &[(&str, &str)]| -> BTreeSet<String> { list.iter().map(|(label, _)| label.to_string()).collect() };
+    let without_claim: BTreeSet<_> = found.difference(&claims).cloned().collect();
+    assert_eq!(without_claim, excused(unclaimed), "labels in {place} without a claim, against those excused");
+    let not_found: BTreeSet<_> = claims.difference(found).cloned().collect();
+    assert_eq!(not_found, excused(missing), "labels of claims that are not in {place}, against those excused");
+}
+
 #[test]
 fn proofs_and_claims_share_their_labels_both_ways() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
-    let (proofs, claims) = (proof_labels(&folder), claim_labels());
-    let excused =
-        |list: &[(&str, &str)]| -> BTreeSet<String> { list.iter().map(|(label, _)| label.to_string()).collect() };
-    let unchecked: BTreeSet<_> = proofs.difference(&claims).cloned().collect();
-    assert_eq!(unchecked, excused(UNCHECKED), "labels in proofs/ without a claim, against those excused");
-    let unproved: BTreeSet<_> = claims.difference(&proofs).cloned().collect();
-    assert_eq!(unproved, excused(UNPROVED), "labels of claims without a proof, against those excused");
+    share_labels("proofs/", &proof_labels(&folder), UNCHECKED, UNPROVED);
+}
+
+#[test]
+fn labels_are_read_from_the_text_of_the_paper() {
+    let text = "#lab(\"D3\") and\n  (\"X1\", [a], [b]),\n#statement(\"T\", backs: (\"thm:cf\", \"M-TXT4\"), x)[#witness-left(\"E8\")]";
+    assert_eq!(quoted_labels(text).into_iter().collect::<Vec<_>>(), ["D3", "E8", "M-TXT4", "X1", "thm:cf"]);
+}
+
+#[test]
+fn the_paper_quotes_labels_that_exist_and_all_that_matter() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("paper");
+    let text = std::fs::read_to_string(folder.join("counterfair.typ")).expect("the text of the paper");
+    let (quoted, claims) = (quoted_labels(&text), claim_labels());
+    let unknown: Vec<_> = quoted.difference(&claims).collect();
+    assert!(unknown.is_empty(), "labels in the paper without a claim: {unknown:?}");
+    let missing: Vec<_> = IN_THE_PAPER.iter().filter(|label| !quoted.contains(**label)).collect();
+    assert!(missing.is_empty(), "labels that the paper should speak of: {missing:?}");
 }

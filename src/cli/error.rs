@@ -43,6 +43,14 @@ pub enum CliError {
     #[error(transparent)]
     Reproduce(#[from] super::reproduce::ReproduceError),
     #[error(transparent)]
+    Results(#[from] counterfair::report::paper::ResultsError),
+    #[error(transparent)]
+    Report(#[from] counterfair::report::WriteError),
+    #[error("{file}: {source}")]
+    Rows { file: String, source: counterfair::verify::RowsError },
+    #[error("{file}: {source}")]
+    Read { file: String, source: std::io::Error },
+    #[error(transparent)]
     Io(#[from] std::io::Error),
     #[error("{0}")]
     Argument(String),

@@ -8,6 +8,7 @@ mod optimum;
 mod options;
 mod output;
 mod preprocess;
+mod report;
 mod reproduce;
 mod simulate;
 mod verify;
@@ -41,6 +42,8 @@ enum Command {
     Evaluate(evaluate::Arguments),
     /// The theory as executable claims: verdicts, witnesses, controls
     Verify(verify::VerifyArgs),
+    /// What the paper in `paper/` is built from
+    Report(report::Arguments),
     /// Deploy a policy: JSON lines in, decisions out
     Decide(decide::Arguments),
 }
@@ -52,12 +55,16 @@ pub fn main() -> ExitCode {
         None => reproduce::run_quick().map_err(Into::into),
         Some(Command::Reproduce(arguments)) => reproduce::reproduce(&arguments).map_err(Into::into),
         Some(Command::Merge(arguments)) => reproduce::merge(&arguments).map_err(Into::into),
-        Some(Command::Verify(arguments)) => return verify::run(&arguments),
+        Some(Command::Verify(arguments)) => match verify::run(&arguments) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
         Some(Command::Optimum(arguments)) => optimum::run(&arguments),
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
         Some(Command::Preprocess(arguments)) => preprocess::run(&arguments),
         Some(Command::Learn(arguments)) => learn::run(&arguments),
         Some(Command::Evaluate(arguments)) => evaluate::run(&arguments),
+        Some(Command::Report(arguments)) => report::run(&arguments),
         Some(Command::Decide(arguments)) => decide::run(&arguments),
     };
     match result {

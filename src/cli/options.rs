@@ -107,11 +107,11 @@ impl DataOptions {
 /// What mechanism to fit.
 #[derive(Args)]
 pub struct ModelOptions {
-    /// The mechanism: spline, linear, poly:D or neural
+    /// The mechanism: spline, linear, poly:D, trig or neural
     #[arg(long, default_value = "spline", value_name = "MODEL")]
     pub model: Model,
-    /// One regression for all levels or one for each
-    #[arg(long, value_enum, default_value_t = FitKind::PerLevel)]
+    /// One regression for all levels, one for each, or whichever predicts unseen people better
+    #[arg(long, value_enum, default_value_t = FitKind::Chosen)]
     pub fit: FitKind,
     /// How levels enter a pooled regression
     #[arg(long, value_enum, default_value_t = Code::Indicator)]
@@ -131,6 +131,8 @@ pub enum FitKind {
     Pooled,
     /// One regression a level
     PerLevel,
+    /// By cross-validation over people; nets are fitted for each level
+    Chosen,
 }
 
 /// Level coding, as the command line spells it.
@@ -152,13 +154,14 @@ impl FromStr for Model {
     fn from_str(text: &str) -> Result<Self, String> {
         match (text, text.strip_prefix("poly:")) {
             ("spline", _) => Ok(Self(Basis::Spline)),
+            ("trig", _) => Ok(Self(Basis::Trigonometric)),
             ("linear", _) => Ok(Self(Basis::Linear)),
             ("neural", _) => Ok(Self(Basis::Neural)),
             (_, Some(degree)) => match degree.parse() {
                 Ok(degree) if degree >= 1 => Ok(Self(Basis::Polynomial(degree))),
                 _ => Err(format!("{degree:?} is not a degree of 1 or more")),
             },
-            _ => Err(format!("{text:?} is none of spline, linear, poly:D, neural")),
+            _ => Err(format!("{text:?} is none of spline, linear, poly:D, trig, neural")),
         }
     }
 }
@@ -170,6 +173,7 @@ impl ModelOptions {
             pooling: match self.fit {
                 FitKind::Pooled => Pooling::Pooled,
                 FitKind::PerLevel => Pooling::PerLevel,
+                FitKind::Chosen => Pooling::Chosen,
             },
             code: match self.level_code {
                 Code::Indicator => LevelCode::Indicator,

@@ -91,11 +91,12 @@ pub fn warnings(fitted: &Fitted, panel: &Panel, diagnostics: &Diagnostics) -> Ve
 /// Size of a panel and of the mechanism fitted to it.
 pub fn mechanism_table(fitted: &Fitted, panel: &Panel) -> Table {
     let p = panel.state_dim();
-    let mut header = vec!["level".to_string(), "rows".into(), "columns".into(), "rank".into()];
+    let mut header = vec!["level".to_string(), "rows".into(), "columns".into(), "rank".into(), "free".into()];
     header.extend((0..=p).map(|j| format!("residual sd {}", output_name(panel, j))));
     let rows = fitted.reports().iter().map(|report| {
         let name = report.level.map_or_else(|| "(all)".to_string(), |k| panel.levels().name(k).to_string());
         let mut row = vec![name, report.rows.to_string(), report.columns.to_string(), report.rank.to_string()];
+        row.push(report.degrees.iter().map(|d| format!("{d:.1}")).collect::<Vec<_>>().join(" "));
         row.extend(report.residual_sd.iter().map(|sd| format!("{sd:.4}")));
         row
     });

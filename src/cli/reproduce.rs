@@ -2,12 +2,14 @@
 
 use clap::Args;
 use counterfair::data::{DataError, ReadOptions, read};
+use counterfair::experiment::summary::missing_replicates;
 use counterfair::experiment::{
     Attribute, Cell, Context, DISCOUNT, Finished, Label, Learner, Origin, Plan, Progress, Record, RunError, Scale,
     Setting, Shard, Stages, StarError, Study, merge as join, run,
 };
 use counterfair::learn::optimum::optimum;
-use counterfair::report::{Manifest, Report, Section, WriteError, real_data, semi, sim_all};
+use counterfair::report::{Manifest, Report, Section, WriteError, claims as claims_section, real_data, semi, sim_all};
+use counterfair::verify::{Budget, Row, claims, examine, swift_claims};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -53,6 +55,9 @@ pub struct MergeArgs {
     /// Folder for the joined results and the report (default: the first folder)
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// The study that the shards were run on, when it was your own
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
 }
 
 /// Why a reproduction failed.
@@ -70,6 +75,14 @@ pub enum ReproduceError {
     /// The report could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// Results on a study that is not there.
+    #[error(
+        "the results speak of the study {study:?}, which does not come with the program: name its file with --data"
+    )]
+    UnknownStudy {
+        /// Its name.
+        study: String,
+    },
     /// Zero threads or seeds.
     #[error("--{option} is {value}; it must be at least 1")]
     Zero {
@@ -96,7 +109,12 @@ pub fn run_quick() -> Result<(), ReproduceError> {
         quick: true,
         data: None,
     };
-    reproduce(&args)
+    reproduce_with(&args, || Some(swift_rows()))
+}
+
+/// The claims that take little time, examined.
+fn swift_rows() -> Vec<Row> {
+    examine(&swift_claims(), Budget::Quick, |_| {})
 }
 
 /// Does cells and, unless only a shard was asked for, writes the report.
@@ -104,6 +122,11 @@ pub fn run_quick() -> Result<(), ReproduceError> {
 /// # Errors
 /// Any [`ReproduceError`].
 pub fn reproduce(args: &ReproduceArgs) -> Result<(), ReproduceError> {
+    reproduce_with(args, || None)
+}
+
+/// The same, with a section of claims in the report if there are any.
+fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Vec<Row>>) -> Result<(), ReproduceError> {
     let start = Instant::now();
     for (option, value) in [("threads", args.threads.map(|t| t as u64)), ("seeds", args.seeds)] {
         if let Some(value @ 0) = value {
@@ -114,7 +137,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), ReproduceError> {
     scale.seeds = args.seeds.unwrap_or(scale.seeds);
     scale.learner = args.learner;
     let labels = if args.only.is_empty() { Label::ALL.to_vec() } else { args.only.clone() };
-    let context = Context::new(studies(args)?);
+    let context = Context::new(studies(args.data.as_deref())?);
     let cells = scale.cells(&labels, context.studies());
     let plan = Plan { folder: args.out.clone(), shard: args.shard, resume: args.resume, threads: args.threads };
     let Finished { records, file, stages, resumed } = with_bar(|progress| run(&cells, &context, &plan, progress))?;
@@ -123,20 +146,24 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), ReproduceError> {
         return Ok(());
     }
     let manifest = manifest(&scale, records.len(), resumed, args.threads);
-    publish(&records, &scale, &context, manifest, stages, start, &args.out)
+    let theory = examined().map(|rows| {
+        let left_out = claims().len() - rows.len();
+        claims_section(&rows, Budget::Quick, left_out)
+    });
+    publish(&records, &scale, &context, theory, (manifest, stages, start), &args.out)
 }
 
 /// Project STAR; its licence stands beside it.
 const STAR: &[u8] = include_bytes!("../../tests/fixtures/star/star_long.csv");
 
 /// The studies that come with the program.
-fn shipped() -> Result<Vec<Study>, ReproduceError> {
+pub fn shipped() -> Result<Vec<Study>, ReproduceError> {
     Ok(vec![Study::stand_in(), Study::star(STAR)?])
 }
 
 /// The studies that come with the program, or the user's instead.
-fn studies(args: &ReproduceArgs) -> Result<Vec<Study>, ReproduceError> {
-    let Some(path) = &args.data else { return shipped() };
+fn studies(data: Option<&Path>) -> Result<Vec<Study>, ReproduceError> {
+    let Some(path) = data else { return shipped() };
     let panel = read(path, &ReadOptions::default())?.panel;
     let codes = panel.level_codes().to_vec();
     let attribute = Attribute { name: "z1".into(), levels: panel.levels().clone(), codes };
@@ -154,9 +181,20 @@ pub fn merge(args: &MergeArgs) -> Result<(), ReproduceError> {
     let out = args.out.clone().unwrap_or_else(|| args.folders[0].clone());
     let (_, records) = join(&args.folders, &out)?;
     let scale = Scale::covering(&records);
-    let context = Context::new(shipped()?);
+    let context = Context::new(studies(args.data.as_deref())?);
+    let known = |name: &str| context.studies().iter().any(|study| study.name() == name);
+    if let Some(study) = records.iter().filter_map(|record| record.cell.study()).find(|name| !known(name)) {
+        return Err(ReproduceError::UnknownStudy { study: study.into() });
+    }
+    let missing = missing_replicates(&records);
+    if missing > 0 {
+        let all = records.len() + missing;
+        eprintln!(
+            "warning: {missing} of {all} cells are missing; run the shards that were cut off again with --resume"
+        );
+    }
     let manifest = manifest(&scale, records.len(), records.len(), Some(1));
-    publish(&records, &scale, &context, manifest, Stages::default(), start, &out)
+    publish(&records, &scale, &context, None, (manifest, Stages::default(), start), &out)
 }
 
 fn manifest(scale: &Scale, cells: usize, resumed: usize, threads: Option<usize>) -> Manifest {
@@ -183,9 +221,8 @@ fn publish(
     records: &[Record],
     scale: &Scale,
     context: &Context,
-    manifest: Manifest,
-    stages: Stages,
-    start: Instant,
+    theory: Option<Section>,
+    (manifest, stages, start): (Manifest, Stages, Instant),
     out: &Path,
 ) -> Result<(), ReproduceError> {
     let mut sections: Vec<Section> = Vec::new();
@@ -203,6 +240,7 @@ fn publish(
             sections.push(real_data(records, scale, study));
         }
     }
+    sections.extend(theory);
     let manifest = manifest.measured(start.elapsed(), stages);
     let report = Report { manifest, sections };
     let page = report.write(&out.join("report"))?;

@@ -1,10 +1,15 @@
 //! `counterfair verify`: the table of claims and verdicts.
 
+use super::error::CliError;
 use clap::{Args, ValueEnum};
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
 use comfy_table::{ContentArrangement, Table};
-use counterfair::verify::{Budget, Row, run as examine_all};
+use counterfair::report::{Manifest, Report, claims as section};
+use counterfair::verify::{Budget, Row, claims, examine, read_rows, surprises};
+use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
 /// What the user asks for.
 #[derive(Debug, Clone, Args)]
@@ -15,6 +20,12 @@ pub struct VerifyArgs {
     /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,
+    /// Folder for a report with every verdict and a chart of every rate
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Examine nothing: judge and show what an earlier run printed with --json
+    #[arg(long, value_name = "FILE", conflicts_with = "budget")]
+    pub from: Option<PathBuf>,
 }
 
 /// The budgets by the names the command line has for them.
@@ -35,25 +46,56 @@ impl From<BudgetName> for Budget {
     }
 }
 
-/// Examines all claims and prints them; fails when a verdict is not the expected one.
-pub fn run(args: &VerifyArgs) -> ExitCode {
-    let progress = indicatif::ProgressBar::new(counterfair::verify::claims().len() as u64);
-    let rows = examine_all(args.budget.into(), |row| {
+/// Examines all claims, or reads an earlier run's, and shows them; the code is 1 when a verdict is not the expected one.
+///
+/// # Errors
+/// A file that cannot be read or written.
+pub fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
+    let start = Instant::now();
+    let budget = Budget::from(args.budget);
+    let rows = match &args.from {
+        None => examined(budget),
+        Some(path) => {
+            let file = path.display().to_string();
+            let text = std::fs::read_to_string(path).map_err(|source| CliError::Read { file: file.clone(), source })?;
+            read_rows(&text).map_err(|source| CliError::Rows { file, source })?
+        }
+    };
+    let shown = if args.json {
+        serde_json::to_string_pretty(&rows).expect("rows hold numbers and text only")
+    } else {
+        table(&rows).to_string()
+    };
+    writeln!(std::io::stdout(), "{shown}")?;
+    if let Some(folder) = &args.out {
+        let command = std::iter::once("counterfair".to_string()).chain(std::env::args().skip(1)).collect::<Vec<_>>();
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let manifest = Manifest::of_command(env!("CARGO_PKG_VERSION"), command.join(" "), threads);
+        let left_out = claims().len() - rows.len().min(claims().len());
+        let report = Report {
+            manifest: manifest.measured(start.elapsed(), Default::default()),
+            sections: vec![section(&rows, budget, left_out)],
+        };
+        eprintln!("report: {}", report.write(folder)?.display());
+    }
+    let unexpected = surprises(&rows);
+    if unexpected > 0 {
+        eprintln!("{unexpected} of {} claims did not come back as expected", rows.len());
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All claims, with a bar.
+fn examined(budget: Budget) -> Vec<Row> {
+    let all = claims();
+    let progress = indicatif::ProgressBar::new(all.len() as u64);
+    let rows = examine(&all, budget, |row| {
         progress.set_message(row.claim.label);
         progress.inc(1);
     });
     progress.finish_and_clear();
-    if args.json {
-        println!("{}", serde_json::to_string_pretty(&rows).expect("rows hold numbers and text only"));
-    } else {
-        println!("{}", table(&rows));
-    }
-    let surprises = rows.iter().filter(|row| !row.as_expected).count();
-    if surprises > 0 {
-        eprintln!("{surprises} of {} claims did not come back as expected", rows.len());
-        return ExitCode::FAILURE;
-    }
-    ExitCode::SUCCESS
+    rows
 }
 
 /// The rows as a reader wants them: what is claimed, what was found, and whether the control turned.

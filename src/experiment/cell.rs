@@ -199,6 +199,15 @@ impl Cell {
         }
     }
 
+    /// The study it is about, if it is about one.
+    pub fn study(&self) -> Option<&str> {
+        match self {
+            Self::Synthetic(_) => None,
+            Self::SemiSynthetic(c) => Some(&c.study),
+            Self::Split(c) => Some(&c.study),
+        }
+    }
+
     /// How means and action values are fitted.
     pub fn learner(&self) -> Learner {
         match self {

@@ -169,8 +169,9 @@ impl Scale {
     /// `fig:sim_all` a–f; those of a, b, d and e over a long horizon too.
     fn sim_all(&self) -> Vec<Cell> {
         let paper: Vec<Method> = Method::PAPER.into_iter().chain([Method::TrueMeans]).collect();
+        let over_size: Vec<Method> = paper.iter().copied().chain([Method::KnownForm]).collect();
         let with_mixtures: Vec<Method> =
-            paper.iter().copied().chain(self.weights.iter().map(|&w| Method::Mixture(w))).collect();
+            over_size.iter().copied().chain(self.weights.iter().map(|&w| Method::Mixture(w))).collect();
         let mut cells = Vec::new();
         for world in [Setting::Linear, Setting::Nonlinear] {
             for seed in 1..=self.seeds {
@@ -188,15 +189,14 @@ impl Scale {
                         seed,
                     }));
                 };
-                let methods = |people, strength| {
-                    if (people, strength) == (self.size, self.strength) { &with_mixtures } else { &paper }
-                };
                 for &people in &self.sizes {
-                    push(people, self.strength, Some(self.long_horizon), methods(people, self.strength));
+                    let methods = if people == self.size { &with_mixtures } else { &over_size };
+                    push(people, self.strength, Some(self.long_horizon), methods);
                 }
                 let on_both = |strength: f64| strength == self.strength && self.sizes.contains(&self.size);
                 for &strength in self.strengths.iter().filter(|s| !on_both(**s)) {
-                    push(self.size, strength, None, methods(self.size, strength));
+                    let methods = if strength == self.strength { &with_mixtures } else { &paper };
+                    push(self.size, strength, None, methods);
                 }
             }
         }

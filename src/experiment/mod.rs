@@ -11,7 +11,9 @@
 //! | what is in the file? | [`journal`] |
 //! | means over seeds, rates in N | [`summary`] |
 //! | whose data? | [`Study`] |
+//! | is its noise additive? | [`Study::additivity`] |
 
+mod additivity;
 mod cell;
 mod context;
 mod generative;

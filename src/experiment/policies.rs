@@ -114,7 +114,7 @@ impl<'a> School<'a> {
             }),
             Method::Ours => {
                 if self.ours.is_none() {
-                    self.ours = Some(self.ours());
+                    self.ours = Some(self.ours(mean_settings(self.learner, self.stream.named("means"))));
                 }
                 self.ours.clone().expect("just made")
             }
@@ -123,7 +123,9 @@ impl<'a> School<'a> {
                 let agent = Arc::new(EpisodeMixture { first, second, weight });
                 Ok(Candidate { agent, learning: None })
             }
-            Method::Oracle | Method::TrueMeans | Method::Behaviour => Err(NotLearned::NeedsWorld(method)),
+            Method::Oracle | Method::TrueMeans | Method::KnownForm | Method::Behaviour => {
+                Err(NotLearned::NeedsWorld(method))
+            }
         }
     }
 
@@ -134,6 +136,11 @@ impl<'a> School<'a> {
         match method {
             Method::Oracle => self.through(Oracle::new(world.clone(), weights), p * levels, 1),
             Method::TrueMeans => self.through(Sequential::new(world.clone(), weights), p * levels, 1),
+            Method::KnownForm => {
+                // 1, s, sin s and cos s, with action and level: both of the paper's worlds are made of these.
+                let (basis, pooling) = (Basis::Trigonometric, Pooling::Pooled);
+                self.ours(FitSettings { basis, pooling, ..FitSettings::default() })
+            }
             Method::Behaviour => Ok(Candidate {
                 agent: Arc::new(Deployed::new(Full { state_dim: p }, Behaviour(world.clone()))),
                 learning: None,
@@ -143,8 +150,7 @@ impl<'a> School<'a> {
     }
 
     /// `alg:cf:1` with fitted means, then `alg:cf:2`.
-    fn ours(&mut self) -> Result<Candidate, NotLearned> {
-        let settings = mean_settings(self.learner, self.stream.named("means"));
+    fn ours(&mut self, settings: FitSettings) -> Result<Candidate, NotLearned> {
         let panel = self.panel;
         let means: Fitted = timed(&mut self.stages.fit, || fit(panel, &settings))?;
         let (p, levels) = (panel.state_dim(), panel.levels().len());
@@ -191,7 +197,7 @@ impl From<Outcome> for Learning {
 /// How a learner fits means.
 pub(super) fn mean_settings(learner: Learner, stream: Stream) -> FitSettings {
     let (basis, pooling) = match learner {
-        Learner::LeastSquares => (Basis::Spline, Pooling::PerLevel),
+        Learner::LeastSquares => (Basis::Spline, Pooling::Chosen),
         Learner::Quadratic => (Basis::Polynomial(2), Pooling::Pooled),
         Learner::Neural => (Basis::Neural, Pooling::PerLevel),
     };

@@ -2,6 +2,7 @@
 
 use super::{Cell, Measured, Method, Record};
 use crate::numeric::{Estimate, SlopeError, SlopeFit, Stream, log_log_slope};
+use std::collections::{BTreeMap, HashSet};
 
 /// Coverage of every interval that is shown.
 pub const CONFIDENCE: f64 = 0.95;
@@ -23,6 +24,23 @@ pub struct Point {
     pub deviations: (f64, f64),
     /// Seeds at which the method could not be learned.
     pub missing: usize,
+}
+
+/// How many cells are missing for every setting to have all seeds from 1 to the largest of its kind: what a shard that was lost or cut
+/// off leaves behind.
+pub fn missing_replicates(records: &[Record]) -> usize {
+    let mut settings: BTreeMap<String, HashSet<u64>> = BTreeMap::new();
+    let mut largest: BTreeMap<String, u64> = BTreeMap::new();
+    for cell in records.iter().map(|record| &record.cell) {
+        let key = cell.key();
+        let kind = key.split('/').next().unwrap_or_default().to_string();
+        let setting = key.rsplit_once("/seed=").map_or(key.clone(), |(setting, _)| setting.to_string());
+        settings.entry(setting).or_default().insert(cell.seed());
+        let seed = largest.entry(kind).or_default();
+        *seed = cell.seed().max(*seed);
+    }
+    let expected = |setting: &str| largest[setting.split('/').next().unwrap_or_default()] as usize;
+    settings.iter().map(|(setting, seeds)| expected(setting) - seeds.len()).sum()
 }
 
 /// The cells that a predicate picks, grouped by the number it gives them and summarised for one method; ascending.

@@ -32,6 +32,23 @@ pub struct Manifest {
 }
 
 impl Manifest {
+    /// Of a report without cells: a command, and how many threads it had.
+    pub fn of_command(version: &str, command: String, threads: usize) -> Self {
+        Self {
+            version: version.into(),
+            command,
+            seeds: 0,
+            splits: 0,
+            learner: String::new(),
+            cells: 0,
+            resumed: 0,
+            threads,
+            wall_seconds: 0.0,
+            stage_seconds: [0.0; 4],
+            peak_mebibytes: None,
+        }
+    }
+
     /// Fills in what took how long.
     pub fn measured(mut self, wall: Duration, stages: Stages) -> Self {
         self.wall_seconds = wall.as_secs_f64();
@@ -51,19 +68,27 @@ impl Manifest {
     pub fn entries(&self) -> Vec<(&'static str, String)> {
         let [simulate, fit, learn, evaluate] = self.stage_seconds;
         let memory = self.peak_mebibytes.map_or("not told by this system".into(), |m| format!("{m:.0} MiB"));
-        vec![
+        let mut entries = vec![
             ("Version", format!("counterfair {}", self.version)),
             ("Command", self.command.clone()),
-            ("Seeds", format!("1–{} (simulations), 1–{} (splits)", self.seeds, self.splits)),
-            ("Learner", self.learner.clone()),
-            ("Cells", format!("{} ({} from an earlier run)", self.cells, self.resumed)),
             ("Wall time", format!("{:.1} s on {} threads", self.wall_seconds, self.threads)),
-            (
-                "Thread time",
-                format!("simulate {simulate:.1} s, fit means {fit:.1} s, learn {learn:.1} s, evaluate {evaluate:.1} s"),
-            ),
             ("Peak memory", memory),
-        ]
+        ];
+        // A report of claims has no cells; its seeds are fixed.
+        if self.cells > 0 {
+            entries.extend([
+                ("Seeds", format!("1–{} (simulations), 1–{} (splits)", self.seeds, self.splits)),
+                ("Learner", self.learner.clone()),
+                ("Cells", format!("{} ({} from an earlier run)", self.cells, self.resumed)),
+                (
+                    "Thread time",
+                    format!(
+                        "simulate {simulate:.1} s, fit means {fit:.1} s, learn {learn:.1} s, evaluate {evaluate:.1} s"
+                    ),
+                ),
+            ]);
+        }
+        entries
     }
 }
 

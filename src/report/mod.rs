@@ -1,8 +1,10 @@
 //! The only place that formats or writes: tables, charts, and the report that holds them.
 
+mod claims;
 mod manifest;
 pub mod number;
 mod page;
+pub mod paper;
 pub mod plot;
 mod real_data;
 mod semi;
@@ -10,6 +12,7 @@ mod sim_all;
 mod sim_all_panels;
 mod table;
 
+pub use claims::claims;
 pub use manifest::Manifest;
 pub use page::{Figure, Report, Section, WriteError};
 pub use real_data::{paper_table, real_data};

@@ -40,8 +40,17 @@ pub fn tick(value: f64) -> String {
         let (thousands, rest) = ((value / 1000.0).trunc(), (value % 1000.0).abs());
         return minus(format!("{thousands}\u{2009}{rest:03}"));
     }
+    // Four decimals show nothing of it.
+    if value != 0.0 && value.abs() < 1e-4 {
+        return format!("{value:e}").replace('-', "−");
+    }
     let text = format!("{value:.4}");
     minus(text.trim_end_matches('0').trim_end_matches('.').to_string())
+}
+
+/// The same number with a true minus sign.
+pub fn minus_sign(text: &str) -> String {
+    minus(text.to_string())
 }
 
 /// Hyphens before digits become minus signs, and `-0.00` becomes `0.00`.
@@ -65,6 +74,8 @@ mod tests {
         assert_eq!(with_bounds(-0.512, (-0.6, -0.4), 2), "−0.51 [−0.60, −0.40]");
         assert_eq!(tick(2000.0), "2\u{2009}000");
         assert_eq!(tick(0.05), "0.05");
+        assert_eq!(tick(0.0001), "0.0001");
+        assert_eq!(tick(0.00002), "2e−5");
         assert_eq!(with_deviation(57.094, 0.312, 2), "57.09 (0.31)");
     }
 

@@ -86,7 +86,7 @@ impl Report {
         Ok(folder.join("index.html"))
     }
 
-    /// Every table, for a terminal.
+    /// Every table but those in sentences, for a terminal.
     pub fn terminal(&self) -> String {
         let mut text = String::new();
         for section in &self.sections {
@@ -94,7 +94,7 @@ impl Report {
             if !section.warning.is_empty() {
                 text += &format!("{}\n", section.warning);
             }
-            for table in &section.tables {
+            for table in section.tables.iter().filter(|table| !table.sentences) {
                 text += &format!("\n{}", table.terminal());
             }
             for line in &section.seen {
@@ -119,13 +119,14 @@ impl Report {
             .map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>\n", escape(value)))
             .collect();
         let sections: String = self.sections.iter().map(section_html).collect();
+        let what = if self.manifest.cells > 0 { "The figures and tables" } else { "The theory" };
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <title>counterfair: the paper, reproduced</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n\
              <h1>Counterfactually fair reinforcement learning, reproduced</h1>\n\
-             <p>The figures and tables of Wang, Shi, Piette, Loftus, Zeng and Wu, <cite>Counterfactually Fair Reinforcement \
+             <p>{what} of Wang, Shi, Piette, Loftus, Zeng and Wu, <cite>Counterfactually Fair Reinforcement \
              Learning via Sequential Data Preprocessing</cite>, computed anew. Bands, bars and ± are 95&#8239;% intervals over seeds.</p>\n\
              <nav>\n{links}\n</nav>\n</header>\n<main>\n{sections}\
              <section id=\"manifest\"><h2>How this report was made</h2>\n<dl>\n{entries}</dl>\n</section>\n</main>\n</body>\n</html>\n"

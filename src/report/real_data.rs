@@ -1,7 +1,7 @@
 //! `table:real_data` and `fig:real_action_percentage`: what can be said from data alone.
 
-use super::number::{plain, with_deviation};
-use super::plot::{Axis, Dumbbell, Pair, Span};
+use super::number::{plain, with_deviation, with_interval};
+use super::plot::{Axis, Dumbbell, Pair, Span, WIDTH};
 use super::{Figure, Section, Table};
 use crate::experiment::summary::{Point, curve};
 use crate::experiment::{Cell, Method, Origin, Record, Scale, Study};
@@ -9,6 +9,10 @@ use crate::numeric::Estimate;
 
 /// Rows of the table, in the order of the paper's.
 const METHODS: [Method; 4] = [Method::Full, Method::Random, Method::Unaware, Method::Ours];
+
+/// Below this p-value the table says that one spread is denied: three attributes with three outputs each raise a false alarm in fewer than
+/// one study in ten.
+pub(super) const ADDITIVITY_LEVEL: f64 = 0.01;
 
 /// The section of one study.
 pub fn real_data(records: &[Record], scale: &Scale, study: &Study) -> Section {
@@ -24,6 +28,7 @@ pub fn real_data(records: &[Record], scale: &Scale, study: &Study) -> Section {
         ..Section::default()
     };
     section.tables.push(table(records, scale, study));
+    section.tables.push(additivity_table(study));
     if study.is_simulated() {
         section.paper = [
             "Random is perfectly fair and worth least; Full is worth most for most attributes and is the least fair.",
@@ -36,7 +41,7 @@ pub fn real_data(records: &[Record], scale: &Scale, study: &Study) -> Section {
     }
     for attribute in study.attributes() {
         section.seen.extend(observation(records, study, attribute));
-        section.figures.extend(action_shares(records, study, attribute));
+        section.figures.extend(action_shares(records, study, attribute, WIDTH));
     }
     section
 }
@@ -49,7 +54,8 @@ fn summary(records: &[Record], study: &Study, attribute: &str, method: Method) -
     curve(records, method, here).pop()
 }
 
-fn table(records: &[Record], scale: &Scale, study: &Study) -> Table {
+/// `table:real_data` of one study.
+pub(super) fn table(records: &[Record], scale: &Scale, study: &Study) -> Table {
     let simulated = if study.is_simulated() { "SIMULATED stand-in: " } else { "" };
     let caption = format!(
         "{simulated}{} people, {} decisions; mean (standard deviation) over {} splits of the people, 80 % to learn and 20 % to judge. Unfairness is \
@@ -73,6 +79,35 @@ fn table(records: &[Record], scale: &Scale, study: &Study) -> Table {
                 _ => "–".into(),
             });
             table.push([metric.to_string(), method.title()].into_iter().chain(cells));
+        }
+    }
+    table
+}
+
+/// Whether the noise of each output has one spread at all levels: what `alg:cf:1` supposes and data can deny.
+fn additivity_table(study: &Study) -> Table {
+    let caption = "Does the noise depend on the attribute? Mean absolute residual of each output at each level, people as units, and the p-value of \
+                   equality. Additive noise means equality; a small p-value means that counterfactual states of this output are not to be trusted, a \
+                   large one only that nothing was seen. Denied: below 0.01.";
+    let mut table = Table::new(caption, 2, ["attribute", "output", "mean absolute residual", "p-value", "one spread"]);
+    for attribute in study.attributes() {
+        let levels = study.attribute(attribute).map(|a| &a.levels);
+        match study.additivity(attribute) {
+            Some(Ok(tests)) => {
+                for test in tests {
+                    let output = study.state_names().get(test.output).map_or("reward", String::as_str);
+                    let spreads = test.spread.iter().enumerate().map(|(z, spread)| {
+                        let level = levels.map_or("", |levels| levels.name(z));
+                        format!("{level} {}", with_interval(*spread, 3))
+                    });
+                    let spreads = spreads.collect::<Vec<_>>().join(", ");
+                    let p_value = if test.p_value < 1e-4 { "< 0.0001".into() } else { plain(test.p_value, 4) };
+                    let kept = if test.p_value < ADDITIVITY_LEVEL { "denied" } else { "not denied" };
+                    table.push([attribute.into(), output.into(), spreads, p_value, kept.to_string()]);
+                }
+            }
+            Some(Err(reason)) => table.push([attribute.into(), "–".into(), reason.to_string(), "–".into(), "–".into()]),
+            None => {}
         }
     }
     table
@@ -112,7 +147,7 @@ fn observation(records: &[Record], study: &Study, attribute: &str) -> Option<Str
 }
 
 /// `fig:real_action_percentage`: how often each group would receive the most intensive action.
-fn action_shares(records: &[Record], study: &Study, attribute: &str) -> Option<Figure> {
+pub(super) fn action_shares(records: &[Record], study: &Study, attribute: &str, width: u32) -> Option<Figure> {
     let levels = &study.attribute(attribute)?.levels;
     if levels.len() != 2 {
         return None;
@@ -150,7 +185,7 @@ fn action_shares(records: &[Record], study: &Study, attribute: &str) -> Option<F
         "fig:real_action_percentage, {attribute}{simulated}: how often each policy gives {name} to each group; bars are intervals over splits."
     );
     let file = format!("real_action_percentage_{}_{}", study.name(), attribute.replace(' ', "_"));
-    Some(Figure { name: file, svg: chart.svg(), caption, csv })
+    Some(Figure { name: file, svg: chart.svg_at(width), caption, csv })
 }
 
 /// The action whose share is shown: a live call, a small class, or the last one by name.

@@ -1,13 +1,18 @@
 //! `fig:semi`: a study's dynamics with the states of one group moved.
 
 use super::Section;
-use super::plot::{Axis, Chart};
+use super::plot::{Axis, Chart, SIZE};
 use super::sim_all_panels::{figure, unfairness_series};
 use crate::experiment::summary::curve;
 use crate::experiment::{Cell, Method, Record, Scale, Study};
 
 /// The section of one study.
 pub fn semi(records: &[Record], scale: &Scale, study: &Study) -> Section {
+    semi_at(records, scale, study, SIZE)
+}
+
+/// The same with charts of another size.
+pub(super) fn semi_at(records: &[Record], scale: &Scale, study: &Study, size: (u32, u32)) -> Section {
     let simulated = if study.is_simulated() { ", fitted to a SIMULATED study" } else { "" };
     let mut section = Section {
         label: "fig:semi".into(),
@@ -55,7 +60,8 @@ pub fn semi(records: &[Record], scale: &Scale, study: &Study) -> Section {
         };
         let [full, unaware, ours, ..] = methods.map(words);
         section.seen.push(format!("{attribute}, from the least to the largest η: {full}; {unaware}; {ours}."));
-        section.figures.push(figure(&format!("semi_{attribute}"), &chart, &caption, &curves, "eta"));
+        let svg = chart.svg_at(size.0, size.1);
+        section.figures.push(figure(&format!("semi_{attribute}"), svg, &caption, &curves, "eta"));
     }
     section
 }

@@ -1,6 +1,7 @@
 //! `fig:sim_all`: what the paper shows, and three things beside it.
 
 use super::number::{plain, with_bounds, with_interval};
+use super::plot::SIZE;
 use super::sim_all_panels::Panels;
 use super::{Section, Table};
 use crate::experiment::summary::rate;
@@ -9,7 +10,7 @@ use crate::numeric::Estimate;
 
 /// The section; `optimum` gives (J*CF, J*Full) of a world at the figure's δ where they are known.
 pub fn sim_all(records: &[Record], scale: &Scale, optimum: &dyn Fn(Setting) -> Option<(f64, f64)>) -> Section {
-    let worlds = [Setting::Linear, Setting::Nonlinear].map(|world| Panels { records, scale, world });
+    let worlds = [Setting::Linear, Setting::Nonlinear].map(|world| Panels { records, scale, world, size: SIZE });
     let mut section = Section {
         label: "fig:sim_all".into(),
         title: "Two worlds with a known mechanism".into(),
@@ -47,7 +48,7 @@ fn methods_table(panels: &Panels) -> Table {
     );
     let mut table = Table::new(&caption, 1, ["method", "CF metric", "value"]);
     let mixtures = scale.weights.iter().map(|&w| Method::Mixture(w));
-    for method in Method::PAPER.into_iter().chain([Method::TrueMeans]).chain(mixtures) {
+    for method in Method::PAPER.into_iter().chain([Method::TrueMeans, Method::KnownForm]).chain(mixtures) {
         if let Some(point) = panels.at_center(method) {
             table.push([method.title(), with_interval(point.unfairness, 4), with_interval(point.value, 3)]);
         }
@@ -99,16 +100,22 @@ fn regret_table(worlds: &[Panels; 2], optimum: &dyn Fn(Setting) -> Option<(f64, 
 fn observations(panels: &Panels) -> Vec<String> {
     let world = panels.world;
     let mut seen = Vec::new();
-    match rate(panels.records, Method::Ours, panels.by_size()) {
-        Ok(fit) => {
-            let holds = fit.interval.0 <= -0.5 && -0.5 <= fit.interval.1;
-            seen.push(format!(
-                "{world}: the CF metric of Ours falls like N to the power {}; the 95 % interval {} −1/2.",
-                with_bounds(fit.slope, fit.interval, 3),
-                if holds { "contains" } else { "does not contain" }
-            ));
+    for (method, class) in [
+        (Method::Ours, "means smoothed by splines; for curved means theory promises −2/5"),
+        (Method::KnownForm, "means fitted in a class that contains the truth; theory promises −1/2"),
+    ] {
+        let name = method.title();
+        match rate(panels.records, method, panels.by_size()) {
+            Ok(fit) => {
+                let holds = fit.interval.0 <= -0.5 && -0.5 <= fit.interval.1;
+                seen.push(format!(
+                    "{world}: the CF metric of {name} falls like N to the power {}; the 95 % interval {} −1/2 ({class}).",
+                    with_bounds(fit.slope, fit.interval, 3),
+                    if holds { "contains" } else { "does not contain" }
+                ));
+            }
+            Err(reason) => seen.push(format!("{world}: no rate for {name} ({reason}).")),
         }
-        Err(reason) => seen.push(format!("{world}: no rate for Ours ({reason}).")),
     }
     let zero = |method| {
         let points = panels.over_size(method).into_iter().chain(panels.over_strength(method));

@@ -10,6 +10,8 @@ pub(super) struct Panels<'a> {
     pub records: &'a [Record],
     pub scale: &'a Scale,
     pub world: Setting,
+    /// Width and height of a chart, in pixels.
+    pub size: (u32, u32),
 }
 
 impl Panels<'_> {
@@ -50,7 +52,15 @@ impl Panels<'_> {
 
     /// Panels a and d.
     pub fn unfairness_over_size(&self, letter: char) -> Figure {
-        let shown = [Method::Full, Method::Unaware, Method::Behaviour, Method::Ours, Method::Oracle, Method::Random];
+        let shown = [
+            Method::Full,
+            Method::Unaware,
+            Method::Behaviour,
+            Method::Ours,
+            Method::KnownForm,
+            Method::Oracle,
+            Method::Random,
+        ];
         let curves: Vec<_> = shown.into_iter().map(|m| (m, self.over_size(m))).collect();
         let chart = Chart {
             title: format!("{letter} · {} world, δ = {}", self.world, self.scale.strength),
@@ -63,7 +73,7 @@ impl Panels<'_> {
             "CF metric against N, both axes logarithmic; exact zeros on the strip below the break ({} world).",
             self.world
         );
-        figure(&format!("sim_all_{letter}"), &chart, &caption, &curves, "N")
+        self.figure(&format!("sim_all_{letter}"), &chart, &caption, &curves, "N")
     }
 
     /// Panels b and e, with the mixtures of Full and Ours.
@@ -96,7 +106,7 @@ impl Panels<'_> {
         );
         let all: Vec<_> =
             curves.into_iter().chain(mixture.into_iter().map(|(method, point)| (method, vec![point]))).collect();
-        figure(&format!("sim_all_{letter}"), &chart, &caption, &all, "N")
+        self.figure(&format!("sim_all_{letter}"), &chart, &caption, &all, "N")
     }
 
     /// Panels c and f.
@@ -110,7 +120,7 @@ impl Panels<'_> {
             references: vec![],
         };
         let caption = format!("CF metric against δ ({} world).", self.world);
-        figure(&format!("sim_all_{letter}"), &chart, &caption, &curves, "delta")
+        self.figure(&format!("sim_all_{letter}"), &chart, &caption, &curves, "delta")
     }
 
     /// Values over a horizon so long that J* can stand beside them.
@@ -139,7 +149,11 @@ impl Panels<'_> {
              to the dashed line is regret ({} world).",
             self.scale.long_horizon, self.world
         );
-        figure(&format!("sim_all_{letter}"), &chart, &caption, &curves, "N")
+        self.figure(&format!("sim_all_{letter}"), &chart, &caption, &curves, "N")
+    }
+
+    fn figure(&self, name: &str, chart: &Chart, caption: &str, curves: &[(Method, Vec<Point>)], axis: &str) -> Figure {
+        figure(name, chart.svg_at(self.size.0, self.size.1), caption, curves, axis)
     }
 
     /// The mixtures at the figure's N and δ, from Full to Ours.
@@ -156,7 +170,7 @@ pub(super) fn unfairness_series(method: Method, points: &[Point]) -> Series {
 }
 
 /// A chart with its numbers.
-pub(super) fn figure(name: &str, chart: &Chart, caption: &str, curves: &[(Method, Vec<Point>)], axis: &str) -> Figure {
+pub(super) fn figure(name: &str, svg: String, caption: &str, curves: &[(Method, Vec<Point>)], axis: &str) -> Figure {
     let mut csv =
         format!("method,{axis},seeds,not_learned,cf_metric,cf_metric_se,value,value_se,long_value,long_value_se\n");
     for (method, points) in curves {
@@ -175,5 +189,5 @@ pub(super) fn figure(name: &str, chart: &Chart, caption: &str, curves: &[(Method
             );
         }
     }
-    Figure { name: name.into(), svg: chart.svg(), caption: caption.into(), csv }
+    Figure { name: name.into(), svg, caption: caption.into(), csv }
 }

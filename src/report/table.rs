@@ -3,7 +3,7 @@
 use super::escape;
 
 /// A table of text; the first column names the row, the others are numbers and are set flush right.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Table {
     /// What it shows, in a sentence.
     pub caption: String,
@@ -13,12 +13,25 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
     /// How many leading columns are words.
     pub words: usize,
+    /// Whether cells hold sentences: they are wrapped on a page, and a terminal is spared them.
+    pub sentences: bool,
 }
 
 impl Table {
     /// An empty table.
     pub fn new<S: Into<String>>(caption: &str, words: usize, columns: impl IntoIterator<Item = S>) -> Self {
-        Self { caption: caption.into(), columns: columns.into_iter().map(Into::into).collect(), rows: vec![], words }
+        Self {
+            caption: caption.into(),
+            columns: columns.into_iter().map(Into::into).collect(),
+            rows: vec![],
+            words,
+            sentences: false,
+        }
+    }
+
+    /// The same table, whose cells hold sentences.
+    pub fn in_sentences(self) -> Self {
+        Self { sentences: true, ..self }
     }
 
     /// Adds a row.
@@ -81,7 +94,8 @@ impl Table {
         };
         let body: String = self.rows.iter().map(|row| line("td", row)).collect();
         format!(
-            "<div class=\"scroll\"><table><caption>{}</caption>\n<thead>{}</thead>\n<tbody>{body}</tbody></table></div>\n",
+            "<div class=\"scroll\"><table{}><caption><span>{}</span></caption>\n<thead>{}</thead>\n<tbody>{body}</tbody></table></div>\n",
+            if self.sentences { " class=\"sentences\"" } else { "" },
             escape(&self.caption),
             line("th", &self.columns)
         )

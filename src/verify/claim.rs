@@ -1,6 +1,6 @@
 //! What a claim is, what can become of it, and how one row of the table is made.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// How much work a check may do. Seeds are the same at both; `Full` looks longer, never elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -23,7 +23,7 @@ impl Budget {
 }
 
 /// Whether a statement is the one in print or the one we put in its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
     /// As the source document has it.
@@ -44,8 +44,48 @@ pub enum Expected {
     Refuted,
 }
 
+/// A rate, measured: means over seeds at several sizes and the slope of their logarithms.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Law {
+    /// What `sizes` count.
+    pub axis: String,
+    /// Sizes, at least six over a 64-fold range.
+    pub sizes: Vec<f64>,
+    /// Mean over seeds at each size.
+    pub means: Vec<f64>,
+    /// Standard error of each mean.
+    pub standard_errors: Vec<f64>,
+    /// Runs in all.
+    pub runs: usize,
+    /// Slope of log mean on log size.
+    pub slope: f64,
+    /// Natural logarithm of the fitted mean at size 1.
+    pub intercept: f64,
+    /// Bootstrap interval of the slope.
+    pub interval: (f64, f64),
+    /// The share of resampled slopes in the interval; what is left is the chance of a false alarm.
+    pub confidence: f64,
+    /// The slope claimed.
+    pub target: f64,
+}
+
+impl Law {
+    /// Slope, interval and target in words.
+    fn text(&self) -> String {
+        let Self { slope, interval: (low, high), target, runs, .. } = self;
+        let means: Vec<String> = self.means.iter().map(|m| format!("{m:.3e}")).collect();
+        let sizes: Vec<String> = self.sizes.iter().map(|n| format!("{n}")).collect();
+        format!(
+            "slope {slope:.2} in [{low:.2}, {high:.2}], target {target}; {runs} runs, {} = {}: means {}",
+            self.axis,
+            sizes.join(" "),
+            means.join(" ")
+        )
+    }
+}
+
 /// Numbers that show a statement to be false, or an equality to fail.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Witness {
     /// All that is needed to recompute both sides by hand.
     pub text: String,
@@ -53,10 +93,13 @@ pub struct Witness {
     pub left: f64,
     /// The side that should have been the larger, or the other side of an equality.
     pub right: f64,
+    /// The rate that was measured, when the statement is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub law: Option<Box<Law>>,
 }
 
 /// What became of a claim. It never says "true".
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Verdict {
     /// Enumerated or in closed form; `error` is the largest deviation met.
@@ -68,8 +111,12 @@ pub enum Verdict {
     NotRefuted {
         /// Cases looked at.
         trials: usize,
-        /// The largest left side in units of its right side; 1 is a statement that cannot be improved.
+        /// The largest left side in units of its right side; 1 is a statement that cannot be improved. For a rate, the distance of
+        /// the slope from its target in units of half the interval.
         worst_ratio: f64,
+        /// The rate that was measured, when the statement is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        law: Option<Box<Law>>,
     },
     /// A counterexample.
     Refuted {
@@ -104,12 +151,22 @@ impl Verdict {
         }
     }
 
+    /// The rate that was measured, when the statement is one.
+    pub fn law(&self) -> Option<&Law> {
+        match self {
+            Self::NotRefuted { law, .. } | Self::Refuted { witness: Witness { law, .. } } => law.as_deref(),
+            Self::Exact { .. } | Self::Inconclusive { .. } => None,
+        }
+    }
+
     /// The numbers behind the word, to three digits: the same text on every machine.
     pub fn detail(&self) -> String {
         match self {
             Self::Exact { error } if *error == 0.0 => "no error".into(),
             Self::Exact { error } => format!("error {error:.0e}"),
-            Self::NotRefuted { trials, worst_ratio } => format!("{trials} cases, worst ratio {worst_ratio:.3}"),
+            Self::NotRefuted { law: Some(law), .. } => law.text(),
+            Self::NotRefuted { trials, worst_ratio, .. } => format!("{trials} cases, worst ratio {worst_ratio:.3}"),
+            Self::Refuted { witness: Witness { law: Some(law), .. } } => law.text(),
             Self::Refuted { witness } => {
                 format!("{} [{:.3e} against {:.3e}]", witness.text, witness.left, witness.right)
             }
@@ -178,9 +235,14 @@ impl Claim {
     pub fn examine(&self, budget: Budget) -> Row {
         let start = std::time::Instant::now();
         let (verdict, control) = ((self.check)(budget), (self.control)(budget));
-        let as_expected = verdict.is(self.expected) && self.control_turns(&control);
+        let as_expected = judge(self, &verdict, &control);
         Row { claim: *self, verdict, control, as_expected, seconds: start.elapsed().as_secs_f64() }
     }
+}
+
+/// Whether check and control said what they should.
+pub(super) fn judge(claim: &Claim, verdict: &Verdict, control: &Verdict) -> bool {
+    verdict.is(claim.expected) && claim.control_turns(control)
 }
 
 impl std::fmt::Debug for Claim {

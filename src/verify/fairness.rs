@@ -53,7 +53,11 @@ pub(super) const CLAIMS: &[Claim] = &[
     ),
 ];
 
+/// The mirror first, because it can be followed by hand; then random worlds.
 fn world(i: u64) -> Finite {
+    if i == 0 {
+        return Finite::mirror();
+    }
     let (levels, states, noises) = [(2, 3, 2), (3, 3, 2), (2, 4, 3)][(i % 3) as usize];
     Finite::random(levels, states, noises, 2, Stream::new(1).named("finite").index(i))
 }
@@ -72,7 +76,7 @@ fn one_to_one(budget: Budget, change: fn(Finite) -> Finite) -> Verdict {
             for (z, path, history) in histories(&world, decisions) {
                 let same = world.abduct(&history).as_ref() == Some(&path);
                 equal.case(f64::from(u8::from(same)), 1.0, 0.0, || {
-                    format!("world {i}: level {z}, noise and actions {path:?} make {history:?}, which is explained by other noise as well")
+                    format!("{world}: level {z}, noise and actions {path:?} make {history:?}, which is explained by other noise as well")
                 });
             }
         }
@@ -91,7 +95,7 @@ fn invariant(budget: Budget, reads: fn(&Finite, &History) -> Option<String>) -> 
                     let other = world.counterfactual(&history, z).expect("asm:unique holds here");
                     let same = reads(&world, &history) == reads(&world, &other);
                     equal.case(f64::from(u8::from(same)), 1.0, 0.0, || {
-                        format!("world {i}: {history:?} and, had Z been {z}, {other:?}: a rule that reads {:?} may act otherwise on {:?}", reads(&world, &history), reads(&world, &other))
+                        format!("{world}: {history:?} and, had Z been {z}, {other:?}: a rule that reads {:?} may act otherwise on {:?}", reads(&world, &history), reads(&world, &other))
                     });
                 }
             }
@@ -131,7 +135,7 @@ fn equivalence(unlabelled: bool) -> Verdict {
             let fair = (0..16).all(|k| action(k) == action(partner[k]));
             let function = same_class.iter().all(|&(k, l)| action(k) == action(l));
             equal.case(f64::from(u8::from(fair)), f64::from(u8::from(function)), 0.0, || {
-                format!("world {i}, rule {rule:016b} over the sixteen histories in order: fair = {fair}, function of the augmented history = {function}")
+                format!("{world}; rule {rule:016b}, its last bit for the first of the histories {:?}: fair = {fair}, function of the augmented history = {function}", listed.iter().map(|(z, _, h)| (z, &h.states, &h.actions)).collect::<Vec<_>>())
             });
         }
     }
@@ -151,7 +155,7 @@ fn count(budget: Budget, change: fn(Finite) -> Finite) -> Verdict {
             let orbits = listed.len() / world.levels;
             equal.case(orbits as f64, augmented.len() as f64, 0.0, || {
                 format!(
-                    "world {i}, t = {}: {orbits} orbits under z ← z′ and {} augmented histories",
+                    "{world}, t = {}: {orbits} orbits under z ← z′ and {} augmented histories",
                     decisions + 1,
                     augmented.len()
                 )

@@ -75,7 +75,7 @@ fn fuzz(budget: Budget, two: f64) -> Verdict {
             let constant = gaps.iter().map(|&g| mass(g) / g.powf(α)).fold(0.0, f64::max);
             let right = constant * (two * ξ).powf(1.0 + α) / (1.0 - mdp.discount);
             search.case(regret, right, || {
-                format!("random process {i}, γ = {:.4}, ξ = {ξ:.4}, α = {α}, C_m = {constant:.4}", mdp.discount)
+                format!("{mdp}; f̂ = {f:?}, start uniform, ξ = {ξ:.4}, α = {α}, C_m = {constant:.4}")
             });
         }
     }

@@ -2,7 +2,7 @@
 
 use super::tabular::Tabular;
 use crate::numeric::{Stream, uniform_index};
-use rand::RngExt;
+use std::fmt;
 
 /// A decision process with finitely many levels, states, noises and actions; S′ = step(z, s, a, u), one to one in u.
 #[derive(Debug, Clone)]
@@ -37,6 +37,8 @@ pub struct History {
 
 impl Finite {
     /// A random world in which noise can be read off: for each (z, s, a) the noises lead to different states.
+    ///
+    /// Rewards and probabilities are eighths, so that a world can be written down and computed with by hand.
     pub fn random(levels: usize, states: usize, noises: usize, actions: usize, stream: Stream) -> Self {
         assert!(noises <= states, "different noises need different states");
         let mut rng = stream.rng();
@@ -46,11 +48,11 @@ impl Finite {
         };
         let initial = (0..levels).flat_map(|_| distinct(noises)).collect();
         let step = (0..levels * states * actions).flat_map(|_| distinct(noises)).collect();
-        let reward = (0..levels * states * actions).map(|_| super::search::signed(&mut rng)).collect();
+        let reward = (0..levels * states * actions).map(|_| (uniform_index(&mut rng, 17) as f64 - 8.0) / 8.0).collect();
         let mut law = |count: usize| -> Vec<f64> {
-            let weights: Vec<f64> = (0..count).map(|_| 0.3 + rng.random::<f64>()).collect();
-            let total: f64 = weights.iter().sum();
-            weights.iter().map(|w| w / total).collect()
+            let mut eighths = vec![1.0; count];
+            (count..8).for_each(|_| eighths[uniform_index(&mut rng, count)] += 1.0);
+            eighths.iter().map(|k| k / 8.0).collect()
         };
         let (level_law, noise_law) = (law(levels), law(noises));
         Self { levels, states, noises, actions, level_law, noise_law, initial, step, reward }
@@ -79,7 +81,10 @@ impl Finite {
         self
     }
 
-    /// Two levels that mirror each other: S₁ = z ⊕ u, S′ = s ⊕ a ⊕ u. The unlabelled set {S⁰, S¹} is always {0, 1}.
+    /// Two levels that mirror each other: S₁ = z ⊕ u, S′ = s ⊕ a ⊕ u, R = (1 + z)·1{a = s ⊕ z}, P(Z = 1) = ¾, fair noise.
+    ///
+    /// The smallest world with everything in it: s ⊕ z is the same in both worlds, the unlabelled set {S⁰, S¹} is always {0, 1},
+    /// past actions matter, and the best fair policy, a = s ⊕ z, is paid ¼·1 + ¾·2 = 1.75 a step.
     pub fn mirror() -> Self {
         let (levels, states, noises, actions) = (2, 2, 2, 2);
         Self {
@@ -87,11 +92,25 @@ impl Finite {
             states,
             noises,
             actions,
-            level_law: vec![0.5; 2],
+            level_law: vec![0.25, 0.75],
             noise_law: vec![0.5; 2],
             initial: (0..4).map(|k| (k >> 1) ^ (k & 1)).collect(),
             step: (0..16).map(|k: usize| (k >> 2 & 1) ^ (k >> 1 & 1) ^ (k & 1)).collect(),
-            reward: vec![0.0; 8],
+            reward: (0..8)
+                .map(|k: usize| if k & 1 == (k >> 1 & 1) ^ (k >> 2) { 1.0 + (k >> 2) as f64 } else { 0.0 })
+                .collect(),
+        }
+    }
+
+    /// Two levels that want the opposite: S = u at all times, R = 1{a = z}, P(Z = 1) = ¾, fair noise.
+    ///
+    /// The best fair policy plays a = 1 and is paid ¾ a step; with weights that favour level 0 one would play a = 0 and be paid ¼.
+    pub fn opposed() -> Self {
+        Self {
+            initial: vec![0, 1, 0, 1],
+            step: [0, 1].repeat(8),
+            reward: (0..8).map(|k: usize| f64::from(u8::from(k & 1 == k >> 2))).collect(),
+            ..Self::mirror()
         }
     }
 
@@ -242,5 +261,28 @@ impl Finite {
             law[s] += self.noise_law[u];
         }
         (Tabular { states, actions: self.actions, discount, rewards, transitions }, law, tuples)
+    }
+}
+
+/// The whole world in numbers: by level, rows of states, in them actions, in them noises.
+impl fmt::Display for Finite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (levels, states, noises, actions) = (0..self.levels, 0..self.states, 0..self.noises, 0..self.actions);
+        let start: Vec<Vec<usize>> =
+            levels.clone().map(|z| noises.clone().map(|u| self.start(z, u)).collect()).collect();
+        let by_pair = |z: usize| states.clone().flat_map(move |s| (0..self.actions).map(move |a| (z, s, a)));
+        let moves: Vec<Vec<Vec<usize>>> = levels
+            .clone()
+            .map(|z| by_pair(z).map(|(z, s, a)| noises.clone().map(|u| self.next(z, s, a, u)).collect()).collect())
+            .collect();
+        let rewards: Vec<Vec<f64>> =
+            levels.map(|z| by_pair(z).map(|(z, s, a)| self.reward(z, s, a)).collect()).collect();
+        write!(
+            f,
+            "P(Z) = {:?}, P(U) = {:?}, S₁[z][u] = {start:?}, S′[z][(s,a) = (0,0), (0,1), …][u] = {moves:?}, R[z][(s,a)] = {rewards:?} with {} actions",
+            self.level_law,
+            self.noise_law,
+            actions.len()
+        )
     }
 }

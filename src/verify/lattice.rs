@@ -145,7 +145,7 @@ fn recovery(budget: Budget, bias: f64) -> Verdict {
 }
 
 fn state_error(budget: Budget, bias: f64) -> Verdict {
-    let runs = Runs::make(doubling(200.0), seeds(budget, bias != 0.0), |n, seed| {
+    let runs = Runs::make("N", doubling(200.0), seeds(budget, bias != 0.0), |n, seed| {
         Some([errors(n as usize, bias, Stream::new(93).index(n as u64).index(seed)).0])
     });
     runs.judge(0, -0.5, Stream::new(94))

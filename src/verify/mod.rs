@@ -18,7 +18,9 @@
 //! println!("{}: {}", row.verdict.word(), row.verdict.detail());
 //! ```
 
+mod assumptions;
 mod beds;
+mod cf_metric_rate;
 mod circle;
 mod claim;
 mod fairness;
@@ -28,15 +30,21 @@ mod lattice;
 mod lemma_p;
 mod paper_worlds;
 mod preprocessing;
+mod process;
 mod regret;
 mod scaling;
 mod search;
 mod stationary;
+mod stored;
 mod strict;
 mod tabular;
+mod unbounded;
+mod unchecked;
 mod unfairness;
 
-pub use claim::{Budget, Claim, Expected, Form, Row, Verdict, Witness};
+pub use claim::{Budget, Claim, Expected, Form, Law, Row, Verdict, Witness};
+pub use stored::{RowsError, read_rows};
+pub use unchecked::UNCHECKED;
 
 use rayon::prelude::*;
 
@@ -45,7 +53,9 @@ pub fn claims() -> Vec<Claim> {
     [
         fairness::CLAIMS,
         strict::CLAIMS,
+        process::CLAIMS,
         stationary::CLAIMS,
+        assumptions::CLAIMS,
         preprocessing::CLAIMS,
         &regret::claims(),
         lemma_p::CLAIMS,
@@ -53,16 +63,28 @@ pub fn claims() -> Vec<Claim> {
         &unfairness::claims(),
         beds::CLAIMS,
         scaling::CLAIMS,
-        circle::CLAIMS,
+        &circle::claims(),
+        cf_metric_rate::CLAIMS,
         lattice::CLAIMS,
         paper_worlds::CLAIMS,
+        unbounded::CLAIMS,
     ]
     .concat()
+}
+
+/// The claims that take little time: all but the rates, which need hundreds of data sets each.
+pub fn swift_claims() -> Vec<Claim> {
+    claims().into_iter().filter(|claim| !claim.label.starts_with("rate:") && claim.label != "bed:lattice").collect()
 }
 
 /// Examines all claims in parallel; `progress` is called after each, in order of completion.
 pub fn run(budget: Budget, progress: impl Fn(&Row) + Sync) -> Vec<Row> {
     examine(&claims(), budget, progress)
+}
+
+/// How many rows did not come back as expected.
+pub fn surprises(rows: &[Row]) -> usize {
+    rows.iter().filter(|row| !row.as_expected).count()
 }
 
 /// Examines some claims in parallel and returns their rows in the order given.

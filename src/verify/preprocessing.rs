@@ -58,10 +58,10 @@ pub(super) const CLAIMS: &[Claim] = &[
 ];
 
 /// The world's means, all moved by `bias` times the level.
-struct Biased<W>(W, f64, Vec<Vec<f64>>);
+pub(super) struct Biased<W>(W, f64, Vec<Vec<f64>>);
 
 impl<W: Mechanism> Biased<W> {
-    fn new(world: W, bias: f64) -> Self {
+    pub(super) fn new(world: W, bias: f64) -> Self {
         let initial = (0..world.levels()).map(|z| world.initial_mean(z).iter().map(|m| m + bias * z as f64).collect());
         let initial = initial.collect();
         Self(world, bias, initial)
@@ -159,7 +159,7 @@ fn factual(budget: Budget, told: u32) -> Verdict {
 }
 
 /// μ(s, a, z) = slope·s + intercept(z), with a bounded wave on top of the estimate: |μ̂ − μ| ≤ η by construction.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 struct Line {
     slope: f64,
     intercepts: [f64; 2],
@@ -290,7 +290,11 @@ fn reward_error(budget: Budget, factor: f64) -> Verdict {
         let bound = 2.0 * η + truth.reward[2].abs() * (made_state - state).abs() + largest * 2.0 * (p_hat - p).abs();
         search.case((made_reward - reward).abs(), factor * bound, || {
             format!(
-                "case {i}: η_r = {η:.3}, ℓ_r = {:.3}, ε_s = {:.4}, R = {largest:.3}, p = {p:.3}, p̂ = {p_hat:.3}",
+                "μ(s, a, z) = ±slope·s + intercept_z, + for a = 0, and R = reward_z·reward₂·clamp(s, ±1), with {truth:?}; μ̂ and R̂ add the constants {:?} by level; z = 0, s₁ = {}, a₁ = {}, s₂ = {}, r₂ = {r}, p = {p}, p̂ = {p_hat}: r̃ = {made_reward} for {reward}; η_r = {η}, ℓ_r = {}, ε_s = {}, R = {largest}",
+                wrong.errors.map(|e| e[0]),
+                first[0],
+                act[0],
+                second[0],
                 truth.reward[2].abs(),
                 (made_state - state).abs()
             )

@@ -6,11 +6,11 @@
 
 use super::beds::{Disturbance, hat, learn};
 use super::search::Equalities;
-use super::{Budget, Claim, Expected, Verdict, Witness};
+use super::{Budget, Claim, Expected, Law, Verdict, Witness};
 use crate::learn::Clipping;
 use crate::numeric::quadrature::normal_cdf;
 use crate::numeric::small::sup;
-use crate::numeric::{SlopeFit, Stream, log_log_slope};
+use crate::numeric::{Estimate, SlopeFit, Stream, log_log_slope};
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
@@ -65,29 +65,32 @@ const CONFIDENCE: f64 = 0.99;
 const RESAMPLES: usize = 999;
 
 /// Whether the interval of the slope holds the target.
-fn judge(sizes: &[f64], samples: &[Vec<f64>], target: f64, stream: Stream) -> Verdict {
-    let means: Vec<String> =
-        samples.iter().map(|s| format!("{:.2e}", s.iter().sum::<f64>() / s.len() as f64)).collect();
-    match log_log_slope(sizes, samples, CONFIDENCE, RESAMPLES, stream) {
-        Err(error) => Verdict::Inconclusive { reason: error.to_string() },
-        Ok(SlopeFit { slope, interval: (low, high), .. }) if target < low || high < target => Verdict::Refuted {
-            witness: Witness {
-                text: format!(
-                    "slope {slope:.2} in [{low:.2}, {high:.2}] over sizes {sizes:?}, means {}",
-                    means.join(" ")
-                ),
-                left: slope,
-                right: target,
-            },
-        },
-        Ok(SlopeFit { slope, interval: (low, high), .. }) => {
-            let half = if slope > target { slope - low } else { high - slope };
-            Verdict::NotRefuted {
-                trials: samples.iter().map(Vec::len).sum(),
-                worst_ratio: (slope - target).abs() / half,
-            }
-        }
+fn judge(axis: &'static str, sizes: &[f64], samples: &[Vec<f64>], target: f64, stream: Stream) -> Verdict {
+    let SlopeFit { slope, intercept, interval: (low, high), confidence } =
+        match log_log_slope(sizes, samples, CONFIDENCE, RESAMPLES, stream) {
+            Ok(fit) => fit,
+            Err(error) => return Verdict::Inconclusive { reason: error.to_string() },
+        };
+    let estimates: Vec<Estimate> = samples.iter().map(|values| Estimate::of(values)).collect();
+    let runs = samples.iter().map(Vec::len).sum();
+    let law = Some(Box::new(Law {
+        axis: axis.into(),
+        sizes: sizes.to_vec(),
+        means: estimates.iter().map(|e| e.mean).collect(),
+        standard_errors: estimates.iter().map(|e| e.standard_error).collect(),
+        runs,
+        slope,
+        intercept,
+        interval: (low, high),
+        confidence,
+        target,
+    }));
+    if target < low || high < target {
+        let text = format!("the slope {slope:.3} has the interval [{low:.3}, {high:.3}]");
+        return Verdict::Refuted { witness: Witness { text, left: slope, right: target, law } };
     }
+    let half = if slope > target { slope - low } else { high - slope };
+    Verdict::NotRefuted { trials: runs, worst_ratio: (slope - target).abs() / half, law }
 }
 
 /// Steps of fitted Q iteration: γ⁴⁰ is one part in seven thousand.
@@ -95,6 +98,7 @@ const STEPS: usize = 40;
 
 /// Several statistics of replicates at several sizes, made once for all laws that read them.
 pub(super) struct Runs<const K: usize> {
+    axis: &'static str,
     sizes: Vec<f64>,
     values: Vec<Vec<[f64; K]>>,
 }
@@ -104,21 +108,26 @@ impl<const K: usize> Runs<K> {
     ///
     /// Runs are made on a pool of their own, behind a plain thread: a worker of the shared pool that waited for its part would
     /// pick up another law meanwhile, which would wait for the same runs.
-    pub(super) fn make(sizes: Vec<f64>, seeds: u64, replicate: impl Fn(f64, u64) -> Option<[f64; K]> + Sync) -> Self {
+    pub(super) fn make(
+        axis: &'static str,
+        sizes: Vec<f64>,
+        seeds: u64,
+        replicate: impl Fn(f64, u64) -> Option<[f64; K]> + Sync,
+    ) -> Self {
         let at = |n: f64| (0..seeds).into_par_iter().filter_map(|seed| replicate(n, seed)).collect();
         let all = || sizes.iter().map(|&n| at(n)).collect();
         let values = std::thread::scope(|scope| {
             let pool = rayon::ThreadPoolBuilder::new().build().expect("threads can be started");
             scope.spawn(move || pool.install(all)).join().expect("a replicate does not panic")
         });
-        Self { sizes, values }
+        Self { axis, sizes, values }
     }
 
     /// Whether one statistic follows the law.
     pub(super) fn judge(&self, statistic: usize, target: f64, stream: Stream) -> Verdict {
         let samples: Vec<Vec<f64>> =
             self.values.iter().map(|at| at.iter().map(|values| values[statistic]).collect()).collect();
-        judge(&self.sizes, &samples, target, stream.index(statistic as u64))
+        judge(self.axis, &self.sizes, &samples, target, stream.index(statistic as u64))
     }
 }
 
@@ -138,7 +147,7 @@ fn in_sample_size(budget: Budget, control: bool, statistic: usize, target: f64) 
     let runs = RUNS[budget.pick(0, 2) + usize::from(control)].get_or_init(|| {
         let bed = hat();
         let by = if control { BIASED } else { Disturbance::NONE };
-        Runs::make(doubling(125.0), seeds(budget, control), |n, seed| {
+        Runs::make("n", doubling(125.0), seeds(budget, control), |n, seed| {
             let stream = Stream::new(71).index(n as u64).index(seed);
             let fit = learn(&bed, n as usize, STEPS, by, Clipping::Rewards(bed.reward_bound()), stream);
             let error = sup(&bed.optimum().iter().zip(&fit.weights).map(|(q, w)| q - w).collect::<Vec<_>>());
@@ -151,7 +160,7 @@ fn in_sample_size(budget: Budget, control: bool, statistic: usize, target: f64) 
 /// Errors ε^power in states and rewards, ε from 10⁻⁵ to 6.4·10⁻⁴, against the undisturbed fit on the same 400 tuples.
 fn in_error(budget: Budget, power: f64) -> Verdict {
     let bed = hat();
-    let runs = Runs::make(doubling(1e-5), seeds(budget, power != 1.0), |ε, seed| {
+    let runs = Runs::make("ε", doubling(1e-5), seeds(budget, power != 1.0), |ε, seed| {
         let stream = Stream::new(73).index((ε * 1e5).round() as u64).index(seed);
         let size = ε.powf(power);
         let fit = |by: Disturbance| learn(&bed, 400, STEPS, by, Clipping::Off, stream).weights;
@@ -160,6 +169,9 @@ fn in_error(budget: Budget, power: f64) -> Verdict {
     });
     runs.judge(0, 1.0, Stream::new(74))
 }
+
+/// Slopes of closed forms: erfc is good to a dozen digits, and the logarithm of 2 divides.
+const CLOSED_FORM: f64 = 1e-10;
 
 /// Regret of the better of two sample means, n normal rewards each, gap n^{−power}: gap·Φ(−gap√(n/2)).
 fn shrinking_gap(power: f64) -> Verdict {
@@ -171,8 +183,7 @@ fn shrinking_gap(power: f64) -> Verdict {
     for k in 0..6 {
         let (n, more) = (100.0 * 2f64.powi(k), 100.0 * 2f64.powi(k + 1));
         let slope = (regret(more).ln() - regret(n).ln()) / 2f64.ln();
-        // erfc is good to a dozen digits, and the logarithm of 2 divides.
-        equal.case(slope, -0.5, 1e-10, || {
+        equal.case(slope, -0.5, CLOSED_FORM, || {
             format!(
                 "two arms, unit normal rewards, gap n^−{power}, n = {n} and {more}: regret {:.4e} and {:.4e}",
                 regret(n),
@@ -195,7 +206,7 @@ fn swapped_by_error(power: f64) -> Verdict {
     for k in 0..6 {
         let (ε, more) = (1e-3 * 2f64.powi(k), 1e-3 * 2f64.powi(k + 1));
         let slope = (regret(more).ln() - regret(ε).ln()) / 2f64.ln();
-        equal.case(slope, 1.0, 1e-10, || {
+        equal.case(slope, 1.0, CLOSED_FORM, || {
             format!("errors ε^{power}, ε = {ε} and {more}: regret {:.4e} and {:.4e}", regret(ε), regret(more))
         });
     }

@@ -37,7 +37,7 @@ impl Search {
         let ratio = if right < 0.0 && left > right || ratio.is_nan() { f64::INFINITY } else { ratio };
         // The first witness is kept: the cases that can be checked by hand come first.
         if ratio > 1.0 + ROUNDING && self.witness.is_none() {
-            self.witness = Some(Witness { text: text(), left, right });
+            self.witness = Some(Witness { text: text(), left, right, law: None });
         }
         self.worst = self.worst.max(ratio);
         ratio
@@ -48,7 +48,7 @@ impl Search {
         match self.witness {
             Some(witness) => Verdict::Refuted { witness },
             None if self.trials == 0 => Verdict::Inconclusive { reason: "no case was looked at".into() },
-            None => Verdict::NotRefuted { trials: self.trials, worst_ratio: self.worst },
+            None => Verdict::NotRefuted { trials: self.trials, worst_ratio: self.worst, law: None },
         }
     }
 }
@@ -72,7 +72,7 @@ impl Equalities {
         self.checked += 1;
         let error = (left - right).abs();
         if (error > tolerance || error.is_nan()) && self.witness.is_none() {
-            self.witness = Some(Witness { text: text(), left, right });
+            self.witness = Some(Witness { text: text(), left, right, law: None });
         }
         self.error = self.error.max(error);
     }
@@ -83,6 +83,28 @@ impl Equalities {
             Some(witness) => Verdict::Refuted { witness },
             None if self.checked == 0 => Verdict::Inconclusive { reason: "nothing was compared".into() },
             None => Verdict::Exact { error: self.error },
+        }
+    }
+}
+
+/// A control for statements with several constants: each is halved in turn, and each time the statement must fall.
+///
+/// Comes back refuted, by the first of them, only if all of them fell.
+pub fn each_halved<const K: usize>(check: impl Fn([f64; K]) -> Verdict) -> Verdict {
+    let mut first = None;
+    for k in 0..K {
+        let mut constants = [1.0; K];
+        constants[k] = 0.5;
+        match check(constants) {
+            Verdict::Refuted { witness } => first = first.or(Some(witness)),
+            standing => return standing,
+        }
+    }
+    match first {
+        None => Verdict::Inconclusive { reason: "there was no constant to halve".into() },
+        Some(mut witness) => {
+            witness.text = format!("each of {K} constants halved in turn; with the first: {}", witness.text);
+            Verdict::Refuted { witness }
         }
     }
 }
@@ -126,4 +148,44 @@ pub fn signed(rng: &mut impl Rng) -> f64 {
 /// A uniform draw on [low, high).
 pub fn between(rng: &mut impl Rng, low: f64, high: f64) -> f64 {
     low + (high - low) * rng.random::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2 ≤ 2c₂ and, perhaps, 1 ≤ c₁.
+    fn two_terms(constants: [f64; 2], with_first: bool) -> Verdict {
+        let mut search = Search::new();
+        search.case(2.0, 2.0 * constants[1], || "the second".into());
+        if with_first {
+            search.case(1.0, constants[0], || "the first".into());
+        }
+        search.verdict()
+    }
+
+    #[test]
+    fn halving_refutes_only_if_every_constant_is_needed() {
+        assert!(matches!(each_halved(|c| two_terms(c, true)), Verdict::Refuted { .. }));
+        assert!(matches!(each_halved(|c| two_terms(c, false)), Verdict::NotRefuted { .. }));
+        assert!(matches!(each_halved::<0>(|_| unreachable!()), Verdict::Inconclusive { .. }));
+    }
+
+    #[test]
+    fn a_side_that_is_no_number_or_negative_is_a_violation() {
+        for (left, right) in [(f64::NAN, 1.0), (1.0, f64::NAN), (0.0, -1.0), (1.0, 0.0)] {
+            let mut search = Search::new();
+            search.case(left, right, String::new);
+            assert!(matches!(search.verdict(), Verdict::Refuted { .. }), "{left} ≤ {right}");
+        }
+        let mut search = Search::new();
+        search.case(0.0, 0.0, String::new);
+        assert!(matches!(search.verdict(), Verdict::NotRefuted { .. }));
+    }
+
+    #[test]
+    fn nothing_looked_at_is_inconclusive() {
+        assert!(matches!(Search::new().verdict(), Verdict::Inconclusive { .. }));
+        assert!(matches!(Equalities::new().verdict(), Verdict::Inconclusive { .. }));
+    }
 }

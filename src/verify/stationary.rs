@@ -104,7 +104,11 @@ fn listed(budget: Budget, right_weights: bool) -> Verdict {
     let mut equal = Equalities::new();
     let horizon = budget.pick(8, 10);
     for i in 0..budget.pick(3, 10) {
-        let world = Finite::random(2, 3, 2, 2, Stream::new(13).named("stationary").index(i));
+        let world = match i {
+            0 => Finite::opposed(),
+            1 => Finite::mirror(),
+            _ => Finite::random(2, 3, 2, 2, Stream::new(13).named("stationary").index(i)),
+        };
         let any = world.best_fair(horizon, DISCOUNT);
         let weights = if right_weights { world.level_law.clone() } else { vec![0.97, 0.03] };
         let (learned, law, _) = world.augmented(DISCOUNT, &weights);
@@ -114,7 +118,7 @@ fn listed(budget: Budget, right_weights: bool) -> Verdict {
         // |R| ≤ 1: both numbers are within γ^T/(1−γ) of what they stand for.
         let tail = 2.0 * DISCOUNT.powi(horizon as i32) / (1.0 - DISCOUNT);
         equal.case(any, stationary, tail, || {
-            format!("world {i}, γ = {DISCOUNT}, weights {weights:.2?}: best over all histories of {horizon} decisions {any:.6}, stationary {stationary:.6}")
+            format!("{world}; γ = {DISCOUNT}, weights {weights:.2?}: best over all histories of {horizon} decisions {any:.6}, stationary {stationary:.6}")
         });
     }
     equal.verdict()
@@ -166,7 +170,11 @@ fn two_values(budget: Budget, right_weights: bool) -> Verdict {
     let mut equal = Equalities::new();
     let (horizon, γ) = (5, 0.8);
     for i in 0..budget.pick(10, 100) {
-        let world = Finite::random(2 + (i % 2) as usize, 3, 2, 2, Stream::new(12).named("values").index(i));
+        let world = if i == 0 {
+            Finite::mirror()
+        } else {
+            Finite::random(2 + (i % 2) as usize, 3, 2, 2, Stream::new(12).named("values").index(i))
+        };
         let weights =
             if right_weights { world.level_law.clone() } else { vec![1.0 / world.levels as f64; world.levels] };
         let (process, law, tuples) = world.augmented(γ, &weights);
@@ -183,7 +191,7 @@ fn two_values(budget: Budget, right_weights: bool) -> Verdict {
             rule[tuples.iter().position(|t| *t == tuple).expect("a reachable tuple")]
         });
         equal.case(augmented, original, EQUAL, || {
-            format!("world {i}, T = {horizon}, γ = {γ}, P(Z) = {:.3?}, weights {weights:.3?}: augmented {augmented:.6}, original {original:.6}", world.level_law)
+            format!("{world}; T = {horizon}, γ = {γ}, weights {weights:.3?}, rule a = greedy of the augmented process: augmented {augmented:.6}, original {original:.6}")
         });
     }
     equal.verdict()

@@ -108,6 +108,17 @@ impl Tabular {
     }
 }
 
+/// The whole process in numbers, every digit of them.
+impl std::fmt::Display for Tabular {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { states, actions, discount, rewards, transitions } = self;
+        write!(
+            f,
+            "{states} states, {actions} actions, γ = {discount}, r by (s, a) = {rewards:?}, P(s′|s, a) by (s, a, s′) = {transitions:?}"
+        )
+    }
+}
+
 /// ‖x − y‖∞.
 pub fn distance(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).fold(0.0, |most: f64, (x, y)| most.max((x - y).abs()))

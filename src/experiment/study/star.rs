@@ -105,8 +105,8 @@ impl Study {
             "Project STAR, Tennessee 1985–1989 (R package AER, GPL-2). Class types were assigned at random. In the trajectories used here {:.0} % of \
              decisions kept the class type and {:.0} % stayed on the same side of small or not: a move into or out of a small class, which a policy \
              would order, is seldom seen. The study can show how far rules that read scores tell groups apart, and that the method runs on unequal \
-             horizons and dropout. It cannot show that a rule would have raised scores by switching classes, and whether noise is additive, which \
-             counterfactual states need, was not tested in this report.",
+             horizons and dropout. It cannot show that a rule would have raised scores by switching classes. Whether noise is additive, which \
+             counterfactual states need, is tested below: where it is denied, take the unfairness of Ours with caution.",
             share(kept[0]),
             share(kept[1])
         );

@@ -10,6 +10,6 @@ mod circle;
 mod hat;
 mod lattice;
 
-pub use circle::{Circle, CircleFit};
+pub use circle::{Circle, CircleFit, Reader, Weights};
 pub use hat::{Hat, HatRule};
 pub use lattice::{Lattice, Pairs};

@@ -15,6 +15,11 @@ pub enum StateBasis {
     },
     /// Every monomial of total degree ≤ D, lower degrees first.
     Polynomial(Monomials),
+    /// 1 and x, sin x, cos x of each coordinate.
+    Trigonometric {
+        /// p.
+        coordinates: usize,
+    },
     /// 1 and a natural cubic spline in each coordinate, added up.
     Spline(Vec<NaturalSpline>),
 }
@@ -24,6 +29,7 @@ impl StateBasis {
     pub fn count(&self) -> usize {
         match self {
             Self::Linear { coordinates } => 1 + coordinates,
+            Self::Trigonometric { coordinates } => 1 + 3 * coordinates,
             Self::Polynomial(monomials) => monomials.count(),
             Self::Spline(splines) => 1 + splines.iter().map(NaturalSpline::count).sum::<usize>(),
         }
@@ -32,7 +38,7 @@ impl StateBasis {
     /// p, the number of coordinates it reads.
     pub fn coordinates(&self) -> usize {
         match self {
-            Self::Linear { coordinates } => *coordinates,
+            Self::Linear { coordinates } | Self::Trigonometric { coordinates } => *coordinates,
             Self::Polynomial(monomials) => monomials.coordinates(),
             Self::Spline(splines) => splines.len(),
         }
@@ -44,6 +50,11 @@ impl StateBasis {
         out[0] = 1.0;
         match self {
             Self::Linear { .. } => out[1..].copy_from_slice(state),
+            Self::Trigonometric { .. } => {
+                for (triple, &x) in out[1..].chunks_exact_mut(3).zip(state) {
+                    triple.copy_from_slice(&[x, x.sin(), x.cos()]);
+                }
+            }
             Self::Polynomial(monomials) => {
                 for (j, &(parent, factor)) in monomials.steps().iter().enumerate().skip(1) {
                     out[j] = out[parent] * state[factor];
@@ -76,6 +87,9 @@ mod tests {
         assert_eq!((quadratic.count(), quadratic.coordinates()), (6, 2));
         assert_eq!(at(&quadratic, &[7.0, -3.0]), [1.0, 7.0, -3.0, 49.0, -21.0, 9.0]);
         assert_eq!(at(&StateBasis::Linear { coordinates: 2 }, &[7.0, -3.0]), [1.0, 7.0, -3.0]);
+        let waves = StateBasis::Trigonometric { coordinates: 2 };
+        assert_eq!((waves.count(), waves.coordinates()), (7, 2));
+        assert_eq!(at(&waves, &[0.0, 2.0]), [1.0, 0.0, 0.0, 1.0, 2.0, 2.0f64.sin(), 2.0f64.cos()]);
         let splines =
             vec![NaturalSpline::new(vec![0.0, 2.0]).unwrap(), NaturalSpline::new(vec![0.0, 1.0, 4.0]).unwrap()];
         let basis = StateBasis::Spline(splines);

@@ -1,170 +1,205 @@
-//! How many knots: decided by cross-validation over people.
+//! How smooth: decided by cross-validation over people.
 
 use super::basis::StateBasis;
+use super::design::Design;
 use super::regression::resolve;
 use super::spline::NaturalSpline;
-use super::terms::{Block, blocks};
-use super::{LevelCode, Pooling};
+use super::terms::Block;
 use crate::data::Panel;
-use crate::numeric::Gram;
+use crate::numeric::{Gram, GramFactor};
 
-/// Numbers of knots tried. Two are a straight line; more than eight would chase noise at the sizes of such studies.
-const KNOTS: [usize; 6] = [2, 3, 4, 5, 6, 8];
+/// Knots of a spline, at quantiles of the states. The penalty decides how much of them is used; a dozen are enough for any function that
+/// the noise of such studies lets one see.
+const KNOTS: usize = 12;
 
-/// Folds of people; person i is in fold i mod 5, so that sorted files do not put one kind of people into one fold.
+/// Folds of people; person i of the panel is in fold i mod 5, so that sorted files do not put one kind of people into one fold.
 const FOLDS: usize = 5;
 
-/// A spline basis a group of people (all, or each level), with the number of knots that predicts unseen people best.
+/// At this penalty a spline is a straight line for all that data can tell.
+const STRAIGHT: f64 = 1e3;
+
+/// The penalties tried, stiffest first: a straight line, then two a decade from 10^½ to 10⁻⁷.
+fn penalties() -> impl Iterator<Item = f64> {
+    std::iter::once(STRAIGHT).chain((0..=15).map(|i| 10f64.powf(0.5 - 0.5 * f64::from(i))))
+}
+
+/// How one output is smoothed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Smoothing {
+    /// λ in Σ (y − f)² + λ n ∫ f″².
+    pub penalty: f64,
+    /// Cross-validated sum of squares; +∞ where people left out leave the fit undetermined.
+    pub error: f64,
+    /// tr (XᵀX + λ n P)⁻¹ XᵀX, how many free parameters the fit amounts to.
+    pub degrees: f64,
+}
+
+/// A spline basis of the states from which a group of people (everybody, or one level) moved on.
+pub(super) fn spline_basis(panel: &Panel, only: Option<usize>) -> StateBasis {
+    let p = panel.state_dim();
+    let splines = (0..p).map(|j| {
+        let people = panel.iter().filter(|person| only.is_none_or(|k| k == person.level as usize));
+        let mut values: Vec<f64> =
+            people.flat_map(|person| person.states.chunks_exact(p).take(person.actions.len()).map(|s| s[j])).collect();
+        NaturalSpline::at_quantiles(&mut values, KNOTS)
+    });
+    StateBasis::Spline(splines.collect())
+}
+
+/// The penalty of each output (next states, then the reward) that predicts unseen people best.
 ///
-/// The fit will be iterated, and a slope above 1 makes errors grow from step to step. Wiggles in small samples have such slopes:
-/// without a limit the value of Ours in the paper's non-linear world at N = 100 was 3.63 ± 1.74 over six seeds, where the Oracle had 4.48 ± 0.06. So candidates with a gain above 1 are passed
-/// over, unless the straight line has one too.
+/// The fit will be iterated, and a slope above 1 makes errors grow from step to step. Wiggles in small samples have such slopes, so
+/// penalties that leave a state a gain above 1 are passed over, unless the straight line has one too.
 ///
 /// # Equation
 /// ```text
-/// argmin over knots of  Σ_outputs Σ_folds ‖Y_f − X_f B̂₋f‖² / ‖Y − Ȳ‖²
+/// argmin over λ of  Σ_folds ‖y_f − X_f b̂₋f(λ)‖²,   b̂(λ) = (XᵀX + λ n P)⁻¹ Xᵀy,   P = LᵀL
 /// ```
 /// All of it comes from one Gram matrix of [X Y] a fold: fits without a fold are differences of sums.
-pub(super) fn spline_bases(panel: &Panel, pooling: Pooling, code: LevelCode, values: &[f64]) -> Vec<StateBasis> {
-    let groups: Vec<Option<usize>> = match pooling {
-        Pooling::Pooled => vec![None],
-        Pooling::PerLevel => (0..panel.levels().len()).map(Some).collect(),
+pub(super) fn choose(design: &Design) -> Vec<Smoothing> {
+    let p = design.panel.state_dim();
+    let sums = Sums::of(design);
+    // Only splines bend.
+    let grid = if matches!(design.basis, StateBasis::Spline(_)) { penalties().collect() } else { vec![0.0] };
+    let judged: Vec<Vec<Judged>> = grid.iter().filter_map(|&λ| sums.judge(design, λ)).collect();
+    let best = |output: usize| {
+        // When not even a straight line is determined without some fold, the fit itself will report its rank.
+        let Some(line) = judged.first().map(|stiffest| stiffest[output]) else {
+            return Smoothing { penalty: grid[0], error: f64::INFINITY, degrees: sums.columns as f64 };
+        };
+        let limit = line.gain.max(1.0);
+        let candidates = judged.iter().map(|outputs| outputs[output]);
+        let stable = candidates.filter(|judged| output == p || judged.gain <= limit);
+        stable
+            .fold(line, |best, judged| if judged.smoothing.error < best.smoothing.error { judged } else { best })
+            .smoothing
     };
-    groups.into_iter().map(|only| best_basis(panel, only, pooling, code, values)).collect()
+    (0..=p).map(best).collect()
 }
 
-fn best_basis(panel: &Panel, only: Option<usize>, pooling: Pooling, code: LevelCode, values: &[f64]) -> StateBasis {
-    let candidates = KNOTS.map(|count| StateBasis::Spline(splines(panel, only, count)));
-    let judged: Vec<Option<Judged>> = candidates
-        .iter()
-        .map(|basis| {
-            let blocks = blocks(basis, pooling, code, panel.action_names().len(), panel.levels().len());
-            judge(panel, only, basis, &blocks, values)
-        })
-        .collect();
-    // The straight line stands when nothing better does.
-    let limit = judged[0].as_ref().map_or(1.0, |line| line.gain.max(1.0));
-    let stable = judged
-        .iter()
-        .enumerate()
-        .filter_map(|(i, judged)| Some((i, judged.as_ref()?)))
-        .filter(|(_, j)| j.gain <= limit);
-    let best = stable.min_by(|(_, a), (_, b)| a.error.total_cmp(&b.error)).map_or(0, |(i, _)| i);
-    candidates[best].clone()
+/// Gram matrices of [X Y] and of the roughness.
+struct Sums {
+    columns: usize,
+    width: usize,
+    folds: Vec<Gram>,
+    total: Gram,
+    /// P = LᵀL.
+    roughness: Vec<f64>,
 }
 
-/// How a candidate did.
+/// How a penalty did for one output.
+#[derive(Clone, Copy)]
 struct Judged {
-    /// Cross-validated error.
-    error: f64,
-    /// Largest slope of the fitted transition, within the knots and one width beyond.
+    smoothing: Smoothing,
+    /// Largest slope of the fitted function, within the knots and one width beyond.
     gain: f64,
 }
 
-/// Splines of every coordinate on quantiles of the states from which the group moved on.
-fn splines(panel: &Panel, only: Option<usize>, count: usize) -> Vec<NaturalSpline> {
-    let p = panel.state_dim();
-    (0..p)
-        .map(|j| {
-            let people = panel.iter().filter(|person| only.is_none_or(|k| k == person.level as usize));
-            let mut values: Vec<f64> = people
-                .flat_map(|person| person.states.chunks_exact(p).take(person.actions.len()).map(|s| s[j]))
-                .collect();
-            NaturalSpline::at_quantiles(&mut values, count)
-        })
-        .collect()
-}
-
-/// Cross-validated error and gain; `None` when some fold's complement does not determine the coefficients.
-fn judge(panel: &Panel, only: Option<usize>, basis: &StateBasis, blocks: &[Block], values: &[f64]) -> Option<Judged> {
-    let (p, q) = (panel.state_dim(), basis.count());
-    let columns: usize = blocks.iter().map(|b| b.functions).sum();
-    let width = columns + p + 1;
-    let mut folds: Vec<Gram> = (0..FOLDS).map(|_| Gram::new(width)).collect();
-    let (mut functions, mut rows) = (vec![0.0; q], Vec::new());
-    let people = panel.iter().filter(|person| only.is_none_or(|k| k == person.level as usize));
-    for (i, person) in people.enumerate() {
-        rows.clear();
-        let level = person.level as usize;
-        let steps = person.states.chunks_exact(p).zip(person.states.chunks_exact(p).skip(1));
-        for ((state, next), (&action, &reward)) in steps.zip(person.actions.iter().zip(person.rewards)) {
-            basis.fill(state, &mut functions);
-            for block in blocks {
-                let factor = block.factor(action as usize, level, values[level]);
-                rows.extend(functions[..block.functions].iter().map(|f| factor * f));
+impl Sums {
+    fn of(design: &Design) -> Self {
+        let p = design.panel.state_dim();
+        let columns = design.columns();
+        let width = columns + p + 1;
+        let mut folds: Vec<Gram> = (0..FOLDS).map(|_| Gram::new(width)).collect();
+        let (mut functions, mut rows) = (vec![0.0; design.basis.count()], Vec::new());
+        for (i, person) in design.people() {
+            rows.clear();
+            let steps = person.states.chunks_exact(p).zip(person.states.chunks_exact(p).skip(1));
+            for ((state, next), (&action, &reward)) in steps.zip(person.actions.iter().zip(person.rewards)) {
+                design.push_row(person.level as usize, state, action, &mut functions, &mut rows);
+                rows.extend_from_slice(next);
+                rows.push(reward);
             }
-            rows.extend_from_slice(next);
-            rows.push(reward);
+            folds[i % FOLDS].add_rows(&rows);
         }
-        folds[i % FOLDS].add_rows(&rows);
+        let mut total = Gram::new(width);
+        folds.iter().for_each(|fold| total.merge(fold));
+        let mut bends = Gram::new(columns);
+        bends.add_rows(&design.roughness());
+        Self { columns, width, folds, total, roughness: bends.matrix().to_vec() }
     }
-    let mut total = Gram::new(width);
-    folds.iter().for_each(|fold| total.merge(fold));
-    let spread = |output: usize| {
-        let at = columns + output;
-        // Column 0 is the constant: its product with an output is the output's sum.
-        let (n, sum) = (total.matrix()[0], total.matrix()[at]);
-        total.matrix()[at * width + at] - sum * sum / n
-    };
-    let mut error = 0.0;
-    for fold in folds.iter().filter(|fold| fold.rows() > 0) {
-        let without: Vec<f64> = total.matrix().iter().zip(fold.matrix()).map(|(a, b)| a - b).collect();
-        let design: Vec<f64> =
-            (0..columns).flat_map(|i| without[i * width..i * width + columns].iter().copied()).collect();
-        let factor = Gram::from_lower(columns, total.rows() - fold.rows(), &design).factor().ok()?;
-        for output in 0..=p {
-            let at = columns + output;
-            let mut b: Vec<f64> = (0..columns).map(|i| without[i * width + at]).collect();
-            factor.solve_in_place(&mut b);
-            error += residual(fold.matrix(), width, at, &b) / spread(output).max(f64::MIN_POSITIVE);
+
+    /// What a penalty does for each output; `None` when some fold's complement does not determine the coefficients.
+    fn judge(&self, design: &Design, penalty: f64) -> Option<Vec<Judged>> {
+        let outputs = self.columns..self.width;
+        let mut errors = vec![0.0; outputs.len()];
+        for fold in self.folds.iter().filter(|fold| fold.rows() > 0) {
+            let without: Vec<f64> = self.total.matrix().iter().zip(fold.matrix()).map(|(a, b)| a - b).collect();
+            let factor = self.penalised(&without, self.total.rows() - fold.rows(), penalty).factor().ok()?;
+            for (error, at) in errors.iter_mut().zip(outputs.clone()) {
+                let b = self.solve(&factor, &without, at);
+                *error += residual(fold.matrix(), self.width, at, &b);
+            }
         }
+        let all = self.total.matrix();
+        let factor = self.penalised(all, self.total.rows(), penalty).factor().ok()?;
+        let degrees = (0..self.columns).map(|j| self.solve(&factor, all, j)[j]).sum();
+        let gain = |at: usize| steepest(design, &self.solve(&factor, all, at));
+        let judged = |(error, at)| Judged { smoothing: Smoothing { penalty, error, degrees }, gain: gain(at) };
+        Some(errors.into_iter().zip(outputs).map(judged).collect())
     }
-    let design: Vec<f64> =
-        (0..columns).flat_map(|i| total.matrix()[i * width..i * width + columns].iter().copied()).collect();
-    let factor = Gram::from_lower(columns, total.rows(), &design).factor().ok()?;
-    let mut solution: Vec<f64> = (0..p)
-        .flat_map(|j| (0..columns).map(move |i| (i, j)))
-        .map(|(i, j)| total.matrix()[i * width + columns + j])
-        .collect();
-    solution.chunks_exact_mut(columns).for_each(|b| factor.solve_in_place(b));
-    let mut gain = 0.0f64;
-    for level in only.map_or(0..values.len(), |k| k..k + 1) {
-        for action in 0..panel.action_names().len() {
-            let coefficients = resolve(&solution, blocks, q, p, |block| block.factor(action, level, values[level]));
-            gain = gain.max(largest_slope(basis, &coefficients));
-        }
+
+    /// XᵀX + λ n P, from the Gram matrix of [X Y] over n rows.
+    fn penalised(&self, gram: &[f64], rows: usize, penalty: f64) -> Gram {
+        let weight = penalty * rows as f64;
+        let bends = self.roughness.chunks_exact(self.columns);
+        let matrix: Vec<f64> = gram
+            .chunks_exact(self.width)
+            .zip(bends)
+            .flat_map(|(row, bend)| row.iter().zip(bend).map(|(x, p)| x + weight * p))
+            .collect();
+        Gram::from_lower(self.columns, rows, &matrix)
     }
-    Some(Judged { error, gain })
+
+    /// The coefficients that a factor of the penalised matrix gives for one column of [X Y].
+    fn solve(&self, factor: &GramFactor, gram: &[f64], at: usize) -> Vec<f64> {
+        let mut b: Vec<f64> = (0..self.columns).map(|i| gram[i * self.width + at]).collect();
+        factor.solve_in_place(&mut b);
+        b
+    }
 }
 
-/// Points along a coordinate at which slopes are taken: some twenty between two of eight knots.
+/// The steepest slope of one output over levels and actions.
+fn steepest(design: &Design, solution: &[f64]) -> f64 {
+    let mut gain = 0.0f64;
+    for level in design.levels() {
+        for action in 0..design.panel.action_names().len() {
+            let factor = |block: &Block| block.factor(action, level, design.values[level]);
+            let coefficients = resolve(solution, design.blocks, design.basis.count(), 1, factor);
+            gain = gain.max(largest_slope(design.basis, &coefficients));
+        }
+    }
+    gain
+}
+
+/// Points along a coordinate at which slopes are taken: a dozen between two knots.
 const SLOPE_POINTS: usize = 400;
 
-/// max over outputs of the sum over coordinates of the steepest slope: ‖∂μₛ/∂s‖∞ at its largest, because the coordinates' functions add up.
+/// Σ over coordinates of the steepest slope of one output: its row of ‖∂μₛ/∂s‖∞ at its largest, because the coordinates' functions add up.
 fn largest_slope(basis: &StateBasis, coefficients: &[f64]) -> f64 {
     let StateBasis::Spline(splines) = basis else { return 0.0 };
-    let q = basis.count();
-    let mut sums = vec![0.0; coefficients.len() / q];
+    let mut sum = 0.0;
     let mut start = 1;
     for spline in splines {
+        let c = &coefficients[start..start + spline.count()];
         let (low, high) = spline.boundary();
         let width = high - low;
         let step = 3.0 * width / SLOPE_POINTS as f64;
-        let (mut before, mut after) = (vec![0.0; spline.count()], vec![0.0; spline.count()]);
-        let mut steepest = vec![0.0f64; sums.len()];
-        spline.fill(low - width, &mut before);
+        let mut functions = vec![0.0; c.len()];
+        let mut f = |i: usize| -> f64 {
+            spline.fill(low - width + i as f64 * step, &mut functions);
+            c.iter().zip(&functions).map(|(c, f)| c * f).sum()
+        };
+        let (mut before, mut steepest) = (f(0), 0.0f64);
         for i in 1..=SLOPE_POINTS {
-            spline.fill(low - width + i as f64 * step, &mut after);
-            for (steepest, c) in steepest.iter_mut().zip(coefficients.chunks_exact(q)) {
-                let rise: f64 = (0..spline.count()).map(|k| c[start + k] * (after[k] - before[k])).sum();
-                *steepest = steepest.max((rise / step).abs());
-            }
-            std::mem::swap(&mut before, &mut after);
+            let after = f(i);
+            steepest = steepest.max(((after - before) / step).abs());
+            before = after;
         }
-        sums.iter_mut().zip(steepest).for_each(|(sum, s)| *sum += s);
+        sum += steepest;
         start += spline.count();
     }
-    sums.into_iter().fold(0.0, f64::max)
+    sum
 }
 
 /// ‖y − Xb‖² from the Gram matrix of [X Y].
@@ -185,11 +220,19 @@ mod tests {
 
     #[test]
     fn the_steepest_slope_adds_up_over_coordinates() {
-        // Two straight coordinates: slopes are coefficient over knot width, 3/2 and −5/4; a second output has 1/2 and 1/4.
+        // Two straight coordinates: slopes are coefficient over knot width, 3/2 and −5/4.
         let splines = vec![NaturalSpline::new(vec![0.0, 2.0]).unwrap(), NaturalSpline::new(vec![1.0, 5.0]).unwrap()];
-        let basis = StateBasis::Spline(splines);
-        let slope = largest_slope(&basis, &[9.0, 3.0, -5.0, 7.0, 1.0, 1.0]);
+        let slope = largest_slope(&StateBasis::Spline(splines), &[9.0, 3.0, -5.0]);
         approx::assert_relative_eq!(slope, 2.75, max_relative = 1e-9);
+    }
+
+    #[test]
+    fn the_steepest_slope_is_found_between_knots_and_beyond() {
+        // The bent function of knots 2, 4, 8 has slope 3.75/6 at the left end and −3/6 at the right; with the line added
+        // against it, 3 · (1/6) more at both ends: the right end is the steeper then.
+        let basis = StateBasis::Spline(vec![NaturalSpline::new(vec![2.0, 4.0, 8.0]).unwrap()]);
+        approx::assert_relative_eq!(largest_slope(&basis, &[0.0, 0.0, 1.0]), 0.625, max_relative = 1e-6);
+        approx::assert_relative_eq!(largest_slope(&basis, &[0.0, -3.0, 1.0]), 1.0, max_relative = 1e-6);
     }
 
     #[test]
@@ -198,5 +241,14 @@ mod tests {
         let mut gram = Gram::new(3);
         gram.add_rows(&[1.0, 0.0, 1.0, 1.0, 1.0, 3.0, 1.0, 2.0, 4.0]);
         assert_eq!(residual(gram.matrix(), 3, 2, &[1.0, 1.0]), 2.0);
+    }
+
+    #[test]
+    fn penalties_fall_from_a_straight_line_by_half_decades() {
+        let all: Vec<f64> = penalties().collect();
+        assert_eq!((all.len(), all[0]), (17, 1e3));
+        approx::assert_relative_eq!(all[1], 10f64.sqrt(), max_relative = 1e-15);
+        approx::assert_relative_eq!(all[16], 1e-7, max_relative = 1e-12);
+        assert!(all.windows(2).all(|w| w[1] < w[0]));
     }
 }

@@ -2,8 +2,11 @@
 
 mod basis;
 mod cross_validation;
+mod design;
 mod gain;
+mod groups;
 mod neural;
+mod piecewise;
 mod regression;
 mod spline;
 mod terms;
@@ -14,10 +17,13 @@ pub use neural::NeuralSettings;
 pub use regression::RegressionReport;
 pub use spline::{KnotError, NaturalSpline};
 
+#[cfg(test)]
+mod tests;
+
 use super::Mechanism;
 use crate::data::Panel;
 use crate::numeric::network::StandardizerError;
-use crate::numeric::{LeastSquaresError, Monomials, Stream, TooManyMonomials};
+use crate::numeric::{LeastSquaresError, Stream, TooManyMonomials};
 use neural::{Nets, fit_nets};
 use regression::{Table, fit_table, level_values};
 use serde::{Deserialize, Serialize};
@@ -30,7 +36,9 @@ pub enum Basis {
     Linear,
     /// Every monomial of total degree ≤ D in the state and the indicators of action and level.
     Polynomial(usize),
-    /// Natural cubic splines of the state coordinates, their number of knots chosen by cross-validation over people.
+    /// The state and its sine and cosine: for coordinates that turn, and for worlds that are made of waves.
+    Trigonometric,
+    /// Natural cubic splines of the state coordinates, as smooth as cross-validation over people says.
     Spline,
     /// A net, as in supplement F.1.
     Neural,
@@ -44,6 +52,8 @@ pub enum Pooling {
     Pooled,
     /// A regression of its own for each level, as in supplement F.
     PerLevel,
+    /// Whichever of the two predicts unseen people better, by cross-validation; nets are fitted for each level.
+    Chosen,
 }
 
 /// How levels enter a pooled regression.
@@ -70,9 +80,9 @@ pub struct FitSettings {
 }
 
 impl Default for FitSettings {
-    /// Splines, a regression for each level.
+    /// Splines, levels together or apart as the data say.
     fn default() -> Self {
-        Self { basis: Basis::Spline, pooling: Pooling::PerLevel, code: LevelCode::Indicator, stream: Stream::new(0) }
+        Self { basis: Basis::Spline, pooling: Pooling::Chosen, code: LevelCode::Indicator, stream: Stream::new(0) }
     }
 }
 
@@ -137,15 +147,9 @@ pub fn fit(panel: &Panel, settings: &FitSettings) -> Result<Fitted, FitError> {
         return fit_neural(panel, pooling, &NeuralSettings::default(), stream);
     }
     let values = level_values(panel, code)?;
-    let groups = if pooling == Pooling::Pooled { 1 } else { panel.levels().len() };
-    let p = panel.state_dim();
-    let bases = match basis {
-        Basis::Polynomial(degree) => vec![StateBasis::Polynomial(Monomials::new(p, degree)?); groups],
-        Basis::Spline => cross_validation::spline_bases(panel, pooling, code, &values),
-        Basis::Linear | Basis::Neural => vec![StateBasis::Linear { coordinates: p }; groups],
-    };
     let initial = initial_means(panel)?;
-    let (table, reports) = fit_table(panel, bases, pooling, code, &values)?;
+    let (pooling, groups) = groups::groups(panel, basis, pooling, code, &values)?;
+    let (table, reports) = fit_table(panel, groups, pooling, code, &values)?;
     Ok(Fitted::new(panel, initial, Means::Table(table), reports))
 }
 

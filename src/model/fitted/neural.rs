@@ -49,7 +49,7 @@ pub(super) fn fit_nets(
     let (p, levels) = (panel.state_dim(), panel.levels().len());
     let (groups, level_inputs): (Vec<Option<usize>>, usize) = match pooling {
         Pooling::Pooled => (vec![None], levels),
-        Pooling::PerLevel => ((0..levels).map(Some).collect(), 0),
+        Pooling::PerLevel | Pooling::Chosen => ((0..levels).map(Some).collect(), 0),
     };
     let mut fitted = Nets { actions: panel.action_names().len(), level_inputs, nets: Vec::new() };
     let mut reports = Vec::new();
@@ -83,7 +83,8 @@ pub(super) fn fit_nets(
         }
         residual_sd.iter_mut().for_each(|v| *v = v.sqrt());
         let columns = network.parameters();
-        reports.push(RegressionReport { level: only, rows: n, columns, rank: columns, residual_sd });
+        let degrees = vec![columns as f64; p + 1];
+        reports.push(RegressionReport { level: only, rows: n, columns, rank: columns, degrees, residual_sd });
         fitted.nets.push(Net { states, outputs, network });
     }
     Ok((fitted, reports))

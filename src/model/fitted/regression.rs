@@ -1,6 +1,10 @@
 //! Least-squares mechanisms: one table of coefficients a level and action.
 
 use super::basis::StateBasis;
+use super::cross_validation::Smoothing;
+use super::design::Design;
+use super::groups::Group;
+use super::piecewise::Cubics;
 use super::terms::{Block, blocks};
 use super::{FitError, LevelCode, Pooling};
 use crate::data::Panel;
@@ -11,11 +15,43 @@ use serde::{Deserialize, Serialize};
 ///
 /// However actions and levels interact in the regression, at a given level and action it is linear in the functions of the state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Coefficients", into = "Coefficients")]
 pub struct Table {
+    stored: Coefficients,
+    /// Splines by level and action, piece by piece; `None` for other bases.
+    cubics: Vec<Option<Vec<Cubics>>>,
+}
+
+/// What a table is made of, and all that is stored of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Coefficients {
     /// One basis a level, or a single one for all.
-    pub(super) bases: Vec<StateBasis>,
+    bases: Vec<StateBasis>,
     /// `coefficients[level][action]`: p + 1 outputs, each with the basis's number of coefficients.
-    pub(super) coefficients: Vec<Vec<Vec<f64>>>,
+    coefficients: Vec<Vec<Vec<f64>>>,
+}
+
+impl Coefficients {
+    fn basis(&self, level: usize) -> Option<&StateBasis> {
+        self.bases.get(if self.bases.len() == 1 { 0 } else { level })
+    }
+}
+
+impl From<Coefficients> for Table {
+    fn from(stored: Coefficients) -> Self {
+        let cubics = stored.coefficients.iter().enumerate().map(|(level, by_action)| match stored.basis(level) {
+            Some(StateBasis::Spline(splines)) => Some(by_action.iter().map(|c| Cubics::new(splines, c)).collect()),
+            _ => None,
+        });
+        let cubics = cubics.collect();
+        Self { stored, cubics }
+    }
+}
+
+impl From<Table> for Coefficients {
+    fn from(table: Table) -> Self {
+        table.stored
+    }
 }
 
 /// One regression: which people's decisions it saw and what it found.
@@ -29,21 +65,24 @@ pub struct RegressionReport {
     pub columns: usize,
     /// Independent columns.
     pub rank: usize,
-    /// Residual standard deviation of each state coordinate, then of the reward (rows minus rank in the denominator).
+    /// Degrees of freedom of each output: its rank, or less where it was smoothed.
+    pub degrees: Vec<f64>,
+    /// Residual standard deviation of each state coordinate, then of the reward (rows minus degrees of freedom in the denominator).
     pub residual_sd: Vec<f64>,
 }
 
 impl Table {
     pub(super) fn basis(&self, level: usize) -> &StateBasis {
-        &self.bases[if self.bases.len() == 1 { 0 } else { level }]
+        self.stored.basis(level).expect("a basis for every level")
     }
 
     /// Whether the parts fit a mechanism of this shape.
     pub(super) fn is_consistent(&self, p: usize, levels: usize, actions: usize) -> bool {
-        (self.bases.len() == 1 || self.bases.len() == levels)
-            && self.bases.iter().all(|basis| basis.coordinates() == p)
-            && self.coefficients.len() == levels
-            && self.coefficients.iter().enumerate().all(|(level, by_action)| {
+        let Coefficients { bases, coefficients } = &self.stored;
+        (bases.len() == 1 || bases.len() == levels)
+            && bases.iter().all(|basis| basis.coordinates() == p)
+            && coefficients.len() == levels
+            && coefficients.iter().enumerate().all(|(level, by_action)| {
                 let size = (p + 1).checked_mul(self.basis(level).count());
                 by_action.len() == actions
                     && by_action.iter().all(|c| Some(c.len()) == size && c.iter().all(|x| x.is_finite()))
@@ -54,11 +93,20 @@ impl Table {
     pub(super) fn mean(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]) {
         let basis = self.basis(level);
         let (p, q) = (basis.coordinates(), basis.count());
-        let mut functions = vec![0.0; q];
         let rows = states.chunks_exact(p).zip(actions).zip(next.chunks_exact_mut(p)).zip(rewards);
+        if let Some(cubics) = &self.cubics[level] {
+            let mut outputs = vec![0.0; p + 1];
+            for (((state, &action), next), reward) in rows {
+                cubics[action as usize].fill(state, &mut outputs);
+                next.copy_from_slice(&outputs[..p]);
+                *reward = outputs[p];
+            }
+            return;
+        }
+        let mut functions = vec![0.0; q];
         for (((state, &action), next), reward) in rows {
             basis.fill(state, &mut functions);
-            let mut outputs = self.coefficients[level][action as usize].chunks_exact(q);
+            let mut outputs = self.stored.coefficients[level][action as usize].chunks_exact(q);
             let mut output = || outputs.next().map_or(0.0, |c| c.iter().zip(&functions).map(|(c, f)| c * f).sum());
             for s in next {
                 *s = output();
@@ -68,10 +116,10 @@ impl Table {
     }
 }
 
-/// Fits next states and rewards on the given bases: one of them when pooled, one a level otherwise.
+/// Fits next states and rewards: one group when pooled, one a level otherwise.
 pub(super) fn fit_table(
     panel: &Panel,
-    bases: Vec<StateBasis>,
+    groups: Vec<Group>,
     pooling: Pooling,
     code: LevelCode,
     values: &[f64],
@@ -79,13 +127,12 @@ pub(super) fn fit_table(
     let (p, levels, actions) = (panel.state_dim(), panel.levels().len(), panel.action_names().len());
     let mut coefficients = vec![vec![Vec::new(); actions]; levels];
     let mut reports = Vec::new();
-    for (group, basis) in bases.iter().enumerate() {
-        let only = (pooling == Pooling::PerLevel).then_some(group);
+    for Group { only, basis, smoothing } in &groups {
         let blocks = blocks(basis, pooling, code, actions, levels);
-        let design = Design { panel, basis, blocks: &blocks, values, only };
-        let (solution, report) = design.fit()?;
+        let design = Design { panel, basis, blocks: &blocks, values, only: *only };
+        let (solution, report) = regress(&design, smoothing)?;
         reports.push(report);
-        for level in only.map_or(0..levels, |k| k..k + 1) {
+        for level in design.levels() {
             for (action, resolved) in coefficients[level].iter_mut().enumerate() {
                 *resolved = resolve(&solution, &blocks, basis.count(), p + 1, |block| {
                     block.factor(action, level, values[level])
@@ -93,7 +140,8 @@ pub(super) fn fit_table(
             }
         }
     }
-    Ok((Table { bases, coefficients }, reports))
+    let bases = groups.into_iter().map(|group| group.basis).collect();
+    Ok((Coefficients { bases, coefficients }.into(), reports))
 }
 
 /// The coefficients on the basis's functions at one action and level: each block's, times its factor there.
@@ -135,85 +183,130 @@ pub(super) fn level_values(panel: &Panel, code: LevelCode) -> Result<Vec<f64>, F
         .collect()
 }
 
-/// The regression of one group of people.
-struct Design<'a> {
-    panel: &'a Panel,
-    basis: &'a StateBasis,
-    blocks: &'a [Block],
-    values: &'a [f64],
-    only: Option<usize>,
+/// Rewards are fitted on every decision, next states on those whose next state is known. When these are the same rows, as in most
+/// panels, one factorisation serves both, unless their smoothness differs.
+fn regress(design: &Design, smoothing: &[Smoothing]) -> Result<(Vec<f64>, RegressionReport), FitError> {
+    let p = design.panel.state_dim();
+    let columns = design.columns();
+    let (mut with_next, without_next) = rows(design);
+    let rows = with_next.reward.len();
+    if rows + without_next.reward.len() == 0 {
+        return Err(FitError::EmptyLevel { level: design.name() });
+    }
+    let solve = Solver { columns, roughness: design.roughness() };
+    let outputs: Vec<Output> = if without_next.reward.is_empty() {
+        let targets: Vec<f64> = with_next
+            .next
+            .chunks_exact(p)
+            .zip(&with_next.reward)
+            .flat_map(|(s, r)| s.iter().chain([r]).copied())
+            .collect();
+        solve.outputs(&mut with_next.design, &targets, p + 1, smoothing)?
+    } else {
+        let mut outputs = vec![Output::unknown(columns); if rows > 0 { 0 } else { p }];
+        if rows > 0 {
+            outputs.extend(solve.outputs(&mut with_next.design, &with_next.next, p, &smoothing[..p])?);
+        }
+        let mut all = [with_next.design, without_next.design].concat();
+        let rewards = [with_next.reward, without_next.reward].concat();
+        outputs.extend(solve.outputs(&mut all, &rewards, 1, &smoothing[p..])?);
+        outputs
+    };
+    let report = RegressionReport {
+        level: design.only,
+        rows,
+        columns,
+        rank: outputs.iter().map(|o| o.rank).min().unwrap_or(columns),
+        degrees: outputs.iter().map(|o| o.degrees).collect(),
+        residual_sd: outputs.iter().map(|o| o.residual_sd).collect(),
+    };
+    Ok((outputs.into_iter().flat_map(|o| o.coefficients).collect(), report))
 }
 
-impl Design<'_> {
-    /// Rewards are fitted on every decision, next states on those whose next state is known. When these are the same rows, as
-    /// in most panels, one factorisation serves both.
-    fn fit(&self) -> Result<(Vec<f64>, RegressionReport), FitError> {
-        let p = self.panel.state_dim();
-        let columns: usize = self.blocks.iter().map(|b| b.functions).sum();
-        let (with_next, without_next) = self.rows();
-        let rows = with_next.reward.len();
-        if rows + without_next.reward.len() == 0 {
-            return Err(FitError::EmptyLevel { level: self.level_name() });
+/// What was found for one output.
+#[derive(Clone)]
+struct Output {
+    coefficients: Vec<f64>,
+    rank: usize,
+    degrees: f64,
+    residual_sd: f64,
+}
+
+impl Output {
+    /// An output nobody has data on.
+    fn unknown(columns: usize) -> Self {
+        Self { coefficients: vec![0.0; columns], rank: columns, degrees: columns as f64, residual_sd: 0.0 }
+    }
+}
+
+/// min ‖y − Xb‖² + λ n ‖Lb‖²: ordinary least squares with √(λn) L as further rows whose targets are 0.
+struct Solver {
+    columns: usize,
+    /// L, flat.
+    roughness: Vec<f64>,
+}
+
+impl Solver {
+    /// Every output of row-major targets, smoothed as told.
+    fn outputs(
+        &self,
+        design: &mut Vec<f64>,
+        targets: &[f64],
+        outputs: usize,
+        smoothing: &[Smoothing],
+    ) -> Result<Vec<Output>, FitError> {
+        let rows = targets.len() / outputs;
+        if smoothing.iter().all(|s| s.penalty == 0.0) {
+            let fit = least_squares(design, targets, self.columns, outputs)?;
+            let degrees = fit.rank as f64;
+            let output = |j: usize| Output {
+                coefficients: fit.output(j).to_vec(),
+                rank: fit.rank,
+                degrees,
+                residual_sd: residual_sd(fit.residual_sum_of_squares[j], rows, degrees),
+            };
+            return Ok((0..outputs).map(output).collect());
         }
-        let degrees = |rows: usize, rank: usize| rows.saturating_sub(rank).max(1) as f64;
-        let sd = |rss: &[f64], rows: usize, rank: usize| -> Vec<f64> {
-            rss.iter().map(|rss| (rss / degrees(rows, rank)).sqrt()).collect()
+        let smooth = |(j, &Smoothing { penalty, degrees, .. }): (usize, &Smoothing)| -> Result<Output, FitError> {
+            let weight = (penalty * rows as f64).sqrt();
+            let mut target: Vec<f64> = targets.iter().skip(j).step_by(outputs).copied().collect();
+            target.resize(rows + self.roughness.len() / self.columns, 0.0);
+            design.extend(self.roughness.iter().map(|l| weight * l));
+            let fit = least_squares(design, &target, self.columns, 1);
+            design.truncate(rows * self.columns);
+            let fit = fit?;
+            let bends = self
+                .roughness
+                .chunks_exact(self.columns)
+                .map(|row| weight * row.iter().zip(&fit.coefficients).map(|(l, b)| l * b).sum::<f64>());
+            let sum = fit.residual_sum_of_squares[0] - bends.map(|bend| bend * bend).sum::<f64>();
+            let residual_sd = residual_sd(sum.max(0.0), rows, degrees);
+            Ok(Output { coefficients: fit.coefficients, rank: fit.rank, degrees, residual_sd })
         };
-        let mut report =
-            RegressionReport { level: self.only, rows, columns, rank: columns, residual_sd: vec![0.0; p + 1] };
-        let mut coefficients = vec![0.0; columns * (p + 1)];
-        if without_next.reward.is_empty() {
-            let targets: Vec<f64> = with_next
-                .next
-                .chunks_exact(p)
-                .zip(&with_next.reward)
-                .flat_map(|(s, r)| s.iter().chain([r]).copied())
-                .collect();
-            let fit = least_squares(&with_next.design, &targets, columns, p + 1)?;
-            report.rank = fit.rank;
-            report.residual_sd = sd(&fit.residual_sum_of_squares, rows, fit.rank);
-            coefficients = fit.coefficients;
-        } else {
-            if rows > 0 {
-                let fit = least_squares(&with_next.design, &with_next.next, columns, p)?;
-                report.rank = fit.rank;
-                report.residual_sd[..p].copy_from_slice(&sd(&fit.residual_sum_of_squares, rows, fit.rank));
-                coefficients[..columns * p].copy_from_slice(&fit.coefficients);
-            }
-            let design = [with_next.design, without_next.design].concat();
-            let rewards = [with_next.reward, without_next.reward].concat();
-            let fit = least_squares(&design, &rewards, columns, 1)?;
-            report.rank = report.rank.min(fit.rank);
-            report.residual_sd[p] = sd(&fit.residual_sum_of_squares, rewards.len(), fit.rank)[0];
-            coefficients[columns * p..].copy_from_slice(&fit.coefficients);
-        }
-        Ok((coefficients, report))
+        smoothing.iter().enumerate().map(smooth).collect()
     }
+}
 
-    fn level_name(&self) -> String {
-        self.only.map_or_else(|| "(all)".into(), |k| self.panel.levels().name(k).to_string())
-    }
+/// √(RSS / (n − degrees of freedom)).
+fn residual_sd(sum_of_squares: f64, rows: usize, degrees: f64) -> f64 {
+    (sum_of_squares / (rows as f64 - degrees).max(1.0)).sqrt()
+}
 
-    fn rows(&self) -> (Rows, Rows) {
-        let (p, q) = (self.panel.state_dim(), self.basis.count());
-        let mut functions = vec![0.0; q];
-        let (mut with_next, mut without_next) = (Rows::default(), Rows::default());
-        for person in self.panel.iter().filter(|person| self.only.is_none_or(|k| k == person.level as usize)) {
-            let level = person.level as usize;
-            for (t, (&action, &reward)) in person.actions.iter().zip(person.rewards).enumerate() {
-                let next = person.states.get((t + 1) * p..(t + 2) * p);
-                let rows = if next.is_some() { &mut with_next } else { &mut without_next };
-                self.basis.fill(&person.states[t * p..(t + 1) * p], &mut functions);
-                for block in self.blocks {
-                    let factor = block.factor(action as usize, level, self.values[level]);
-                    rows.design.extend(functions[..block.functions].iter().map(|f| factor * f));
-                }
-                rows.next.extend_from_slice(next.unwrap_or(&[]));
-                rows.reward.push(reward);
-            }
+fn rows(design: &Design) -> (Rows, Rows) {
+    let p = design.panel.state_dim();
+    let mut functions = vec![0.0; design.basis.count()];
+    let (mut with_next, mut without_next) = (Rows::default(), Rows::default());
+    for (_, person) in design.people() {
+        for (t, (&action, &reward)) in person.actions.iter().zip(person.rewards).enumerate() {
+            let next = person.states.get((t + 1) * p..(t + 2) * p);
+            let rows = if next.is_some() { &mut with_next } else { &mut without_next };
+            let state = &person.states[t * p..(t + 1) * p];
+            design.push_row(person.level as usize, state, action, &mut functions, &mut rows.design);
+            rows.next.extend_from_slice(next.unwrap_or(&[]));
+            rows.reward.push(reward);
         }
-        (with_next, without_next)
     }
+    (with_next, without_next)
 }
 
 /// Design and targets, row-major.

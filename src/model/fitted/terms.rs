@@ -54,11 +54,11 @@ pub fn blocks(basis: &StateBasis, pooling: Pooling, code: LevelCode, actions: us
         None if used >= 2 => 1,
         None => basis.count(),
     };
-    let level_factors: Vec<(usize, LevelFactor)> = match (pooling, code) {
-        (Pooling::PerLevel, _) => vec![],
-        (Pooling::Pooled, LevelCode::Indicator) => (1..levels).map(|k| (1, LevelFactor::Indicator(k))).collect(),
+    let level_factors: Vec<(usize, LevelFactor)> = match code {
+        _ if pooling != Pooling::Pooled => vec![],
+        LevelCode::Indicator => (1..levels).map(|k| (1, LevelFactor::Indicator(k))).collect(),
         // zᵉ with e < K: higher powers are combinations of these on K points.
-        (Pooling::Pooled, LevelCode::Number) => (1..levels).map(|e| (e, LevelFactor::Power(e))).collect(),
+        LevelCode::Number => (1..levels).map(|e| (e, LevelFactor::Power(e))).collect(),
     };
     let level_factors = || std::iter::once((0, LevelFactor::One)).chain(level_factors.iter().copied());
     let action_factors = || std::iter::once((0, None)).chain((1..actions).map(|a| (1, Some(a))));

@@ -74,6 +74,8 @@ pub struct Chart {
 /// Width in pixels: close to a phone's, so that text keeps its size there.
 pub const WIDTH: u32 = 440;
 const HEIGHT: u32 = 330;
+/// Width and height of a chart in the report, in pixels.
+pub const SIZE: (u32, u32) = (WIDTH, HEIGHT);
 const LEFT: f64 = 52.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 46.0;
@@ -87,7 +89,12 @@ const APART: f64 = 14.0;
 impl Chart {
     /// The chart as SVG.
     pub fn svg(&self) -> String {
-        svg(WIDTH, HEIGHT, |canvas| self.draw(canvas))
+        self.svg_at(WIDTH, HEIGHT)
+    }
+
+    /// The chart as SVG of another size; text and lines keep theirs, so that a smaller chart may stand in a narrower column.
+    pub fn svg_at(&self, width: u32, height: u32) -> String {
+        svg(width, height, |canvas| self.draw(canvas, f64::from(width), f64::from(height)))
     }
 
     /// Shows the chart when it ends a notebook's cell.
@@ -95,11 +102,11 @@ impl Chart {
         crate::report::display(&self.svg(), &self.title);
     }
 
-    fn draw(&self, canvas: &Canvas) {
+    fn draw(&self, canvas: &Canvas, width: f64, height: f64) {
         let names = self.series.iter().map(|s| &s.name).chain(self.references.iter().map(|r| &r.name));
         let letters = names.map(|name| name.chars().count()).max().unwrap_or(0);
-        let right = f64::from(WIDTH) - 14.0 - LETTER * letters as f64;
-        let bottom = f64::from(HEIGHT) - BOTTOM;
+        let right = width - 14.0 - LETTER * letters as f64;
+        let bottom = height - BOTTOM;
         let spans = |pick: fn(&(Span, Span)) -> Span| -> Vec<f64> {
             let points = self.series.iter().flat_map(|s| &s.points).map(pick);
             points.flat_map(|s| [s.mean, s.low, s.high]).collect()

@@ -35,8 +35,13 @@ const BOTTOM: f64 = 46.0;
 impl Dumbbell {
     /// The chart as SVG.
     pub fn svg(&self) -> String {
+        self.svg_at(WIDTH)
+    }
+
+    /// The chart as SVG of another width; text and lines keep their sizes.
+    pub fn svg_at(&self, width: u32) -> String {
         let height = TOP + ROW * self.rows.len() as f64 + BOTTOM;
-        svg(WIDTH, height as u32, |canvas| self.draw(canvas))
+        svg(width, height as u32, |canvas| self.draw(canvas, f64::from(width)))
     }
 
     /// Shows the chart when it ends a notebook's cell.
@@ -44,8 +49,8 @@ impl Dumbbell {
         crate::report::display(&self.svg(), &self.title);
     }
 
-    fn draw(&self, canvas: &Canvas) {
-        let (right, bottom) = (f64::from(WIDTH) - 16.0, TOP + ROW * self.rows.len() as f64);
+    fn draw(&self, canvas: &Canvas, width: f64) {
+        let (right, bottom) = (width - 16.0, TOP + ROW * self.rows.len() as f64);
         let values: Vec<f64> = self.rows.iter().flat_map(|r| r.shares).flat_map(|s| [s.mean, s.low, s.high]).collect();
         let x = Placed::new(&self.x, &values, (LEFT, right));
         canvas.title(&self.title, (4.0, 11.0));

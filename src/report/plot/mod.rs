@@ -10,6 +10,6 @@ mod dumbbell;
 mod palette;
 
 pub use axis::{Axis, Spacing};
-pub use chart::{Chart, Reference, Series, Span, WIDTH};
+pub use chart::{Chart, Reference, SIZE, Series, Span, WIDTH};
 pub use dumbbell::{Dumbbell, Pair};
 pub use palette::{BLUE, GREEN, GRID, INK, Ink, MUTED, Marker, ORANGE, PURPLE, SKY, VERMILION};

@@ -62,6 +62,7 @@ impl Ink {
             Method::Behaviour => (PURPLE, Marker::Cross, false),
             Method::Random => (MUTED, Marker::Ring, false),
             Method::TrueMeans => (SKY, Marker::Ring, true),
+            Method::KnownForm => (BLUE, Marker::Ring, true),
             Method::Mixture(_) => (INK, Marker::Ring, true),
         };
         Self { color, marker, dashed }

@@ -46,6 +46,14 @@ pub(super) const CLAIMS: &[Claim] = &[
         |_| frozen_chains(|people, _| 10.0 * people),
     ),
     Claim::printed(
+        "D17",
+        "P(‖w_fᵀφ − T f‖∞ ≥ δ) ≤ 6d·exp(−λ₀²nδ²/(5184d²(R+𝓑)²)): true where it can be evaluated, and far from tight",
+        &["d = 1", "γ = 0", "φ ≡ 1", "rewards ±1", "quoted from Hu et al. (2024), Lemma 7"],
+        Expected::NotRefuted,
+        |_| quoted_tail(5184.0),
+        |_| quoted_tail(0.5),
+    ),
+    Claim::printed(
         "D20",
         "P(error > C R κ log n/√n) ≤ n^{−κ} for any κ > 0, some C (here C up to 1000)",
         &["d = 1", "γ = 0", "φ = 1", "rewards ±1"],
@@ -163,16 +171,35 @@ fn any_exponent(large: bool) -> Verdict {
     search.verdict()
 }
 
+/// P(a sum of n signs is n − 2k), for k = 0 … n.
+fn sign_law(n: usize) -> Vec<f64> {
+    let log_choose = |k: usize| ln_gamma(n as f64 + 1.0) - ln_gamma(k as f64 + 1.0) - ln_gamma((n - k) as f64 + 1.0);
+    (0..=n).map(|k| (log_choose(k) - n as f64 * std::f64::consts::LN_2).exp()).collect()
+}
+
+/// P(|mean of n signs| ≥ δ) against 6·exp(−nδ²/constant): d = λ₀ = R = 1, 𝓑 = 0.
+fn quoted_tail(constant: f64) -> Verdict {
+    let mut search = Search::new();
+    for n in [4usize, 25, 100, 400] {
+        let law = sign_law(n);
+        for step in 1..=10 {
+            let δ = f64::from(step) / 10.0;
+            // A sum that should equal nδ may fall short of it by rounding.
+            let reached = |k: &usize| (n as f64 - 2.0 * *k as f64).abs() >= n as f64 * δ * (1.0 - f64::EPSILON * 4.0);
+            let tail: f64 = (0..=n).filter(reached).map(|k| law[k]).sum();
+            search.case(tail, 6.0 * (-(n as f64) * δ * δ / constant).exp(), || {
+                format!("{n} rewards ±1, γ = 0, φ ≡ 1, R = 1, 𝓑 = 0, δ = {δ}: P(|mean| ≥ δ) by the binomial law, {constant} in the exponent")
+            });
+        }
+    }
+    search.verdict()
+}
+
 /// P(|Σ ε|/√n > shrink·(1 + √(2x))) against e^{−x}, exactly, for n signs.
 fn sign_sums(budget: Budget, shrink: f64) -> Verdict {
     let mut search = Search::new();
     for n in [1usize, 2, 5, 11, 40, 101, 400] {
-        let weights: Vec<f64> = (0..=n)
-            .map(|k| {
-                let choose = ln_gamma(n as f64 + 1.0) - ln_gamma(k as f64 + 1.0) - ln_gamma((n - k) as f64 + 1.0);
-                (choose - n as f64 * std::f64::consts::LN_2).exp()
-            })
-            .collect();
+        let weights = sign_law(n);
         for step in 1..=budget.pick(40, 400) {
             let x = step as f64 * budget.pick(0.1, 0.02);
             let radius = shrink * (1.0 + (2.0 * x).sqrt());

@@ -97,8 +97,7 @@ fn propagation(budget: Budget, start: Start, factor: f64) -> Verdict {
             f = next;
         }
         let left = distance(&q_star, &f);
-        search
-            .case(left, right, || format!("random process {i} of {} states, γ = {γ:.4}, B = {iterations}", mdp.states));
+        search.case(left, right, || format!("{mdp}; B = {iterations}, f̂_B = {f:?}"));
     }
     search.verdict()
 }
@@ -130,7 +129,7 @@ fn greedy_regret(budget: Budget, factor: f64) -> Verdict {
             .collect();
         let right = factor * distance(&q_star, &f) / (1.0 - mdp.discount);
         let regret = mdp.regret(&mdp.greedy(&f));
-        search.case(regret, right, || format!("random process {i}, γ = {:.4}", mdp.discount));
+        search.case(regret, right, || format!("{mdp}; f̂ = {f:?}"));
     }
     search.verdict()
 }

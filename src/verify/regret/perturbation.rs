@@ -122,7 +122,7 @@ fn entry(budget: Budget, right: fn(f64, f64) -> f64) -> Verdict {
 }
 
 /// n features in [−1, 1]ᵈ and estimates at most ε away: (A, C) as d × d matrices.
-fn gram_pair(x: &[f64], d: usize, ε: f64) -> (Vec<f64>, Vec<f64>) {
+pub(super) fn gram_pair(x: &[f64], d: usize, ε: f64) -> (Vec<f64>, Vec<f64>) {
     let (truth, error) = x.split_at(x.len() / 2);
     let φ: Vec<f64> = truth.iter().map(|x| x.clamp(-1.0, 1.0)).collect();
     let hat: Vec<f64> = φ.iter().zip(error).map(|(φ, e)| (φ + ε * e.clamp(-1.0, 1.0)).clamp(-1.0, 1.0)).collect();
@@ -171,29 +171,29 @@ fn weyl(budget: Budget, factor: f64) -> Verdict {
     search.verdict()
 }
 
-/// ‖C⁻¹‖₂ against constant/(nλ₀ − 4ndLε) with λ₀ = 2λ_min(A)/n, where 4dLε < λ₀ or, if not `guarded`, anywhere.
+/// ‖C⁻¹‖₂ against constant/(nλ₀ − 4ndLε) with the largest λ₀ ≤ 1 that λ_min(A) ≥ nλ₀/2 allows, where 4dLε < λ₀ or, if not
+/// `guarded`, anywhere.
 fn inverse_gram(budget: Budget, guarded: bool, constant: f64) -> Verdict {
     let mut search = Search::new();
     let mut case = |x: &[f64], d: usize, ε: f64| {
         let (a, c) = gram_pair(x, d, ε);
         let n = (x.len() / 2 / d) as f64;
         let least = |m: &[f64]| small::symmetric_eigenvalues(m, d)[0];
-        let λ0 = 2.0 * least(&a) / n;
+        let λ0 = f64::min(2.0 * least(&a) / n, 1.0);
         let room = n * λ0 - 4.0 * n * d as f64 * ε;
-        // Matrices closer to singular than this have no inverse worth comparing.
-        if least(&c) < 1e-6 * n || guarded && room < 1e-6 * n {
+        if least(&c) < SINGULAR * n || guarded && room < SINGULAR * n {
             return 0.0;
         }
         search.case(1.0 / least(&c), constant / room, || {
             format!(
-                "d = {d}, n = {n}, L = 1, ε = {ε}, λ₀ = {λ0:.4}: λ_min(C) = {:.4}, nλ₀ − 4ndLε = {room:.4}",
+                "d = {d}, n = {n}, L = 1, ε = {ε}, λ₀ = {λ0:.4}: A = {a:.4?}, C = {c:.4?} by rows, λ_min(C) = {:.4}, nλ₀ − 4ndLε = {room:.4}",
                 least(&c)
             )
         })
     };
-    // d = 1, one tuple: φ = 1 and φ̂ = 0.9, or 0.999: λ₀ = 2.
-    for ε in [0.001, 0.1, 0.6] {
-        case(&[1.0, -1.0], 1, ε);
+    // d = 1, one tuple: φ = 0.7 and φ̂ = 0.7 − ε: A = 0.49, λ₀ = 0.98.
+    for ε in [0.001, 0.1, 0.3] {
+        case(&[0.7, -1.0], 1, ε);
     }
     for d in [1usize, 2] {
         for (k, ε) in [0.01, 0.1, 0.3].into_iter().enumerate() {
@@ -203,6 +203,9 @@ fn inverse_gram(budget: Budget, guarded: bool, constant: f64) -> Verdict {
     }
     search.verdict()
 }
+
+/// Matrices closer to singular than this, by tuple, have no inverse worth comparing.
+const SINGULAR: f64 = 1e-6;
 
 /// One tuple of d = 1 or 2 features linear in the state, and its estimate.
 struct Moment {

@@ -174,7 +174,7 @@ fn deployed(budget: Budget, bound: fn(f64, f64) -> f64) -> Verdict {
         let rule: Vec<usize> = read.iter().map(|&s| greedy[s]).collect();
         let right = bound(distance(&q, &f), lipschitz * ε) / (1.0 - mdp.discount);
         search.case(mdp.regret(&rule), right, || {
-            format!("random process {i}, γ = {:.4}, L_Q = {lipschitz:.3}, ε_s = {ε:.3}", mdp.discount)
+            format!("{mdp}; states at {place:?} are read as {read:?}, f̂ = {f:?}, L_Q = {lipschitz:.3}, ε_s = {ε:.3}")
         });
     }
     search.verdict()

@@ -2,7 +2,7 @@
 
 use super::margin::{Boundary, Sides};
 use crate::numeric::{Stream, uniform_index};
-use crate::verify::search::{Search, between, signed};
+use crate::verify::search::{Search, signed};
 use crate::verify::{Budget, Claim, Expected, Verdict};
 
 pub(super) const CLAIMS: &[Claim] = &[
@@ -88,12 +88,13 @@ impl Finite {
         let mut rng = Stream::new(41).named("finite").index(i).rng();
         let (points, actions) = (3 + uniform_index(&mut rng, 5), 2 + uniform_index(&mut rng, 2));
         let at = |s: usize| s as f64 / points as f64;
-        let mut law: Vec<f64> = (0..points).map(|_| between(&mut rng, 0.0, 1.0).powi(3)).collect();
-        let total: f64 = law.iter().sum();
-        law.iter_mut().for_each(|p| *p /= total);
-        let steep = between(&mut rng, 0.1, 1.0);
-        let q: Vec<Vec<f64>> = (0..points).map(|_| (0..actions).map(|_| steep * signed(&mut rng)).collect()).collect();
-        let ξ = if i.is_multiple_of(3) { 0.0 } else { between(&mut rng, 0.0, 0.2) };
+        // Sixteenths and eighths, so that a world can be written down and computed with by hand.
+        let mut law = vec![0.0; points];
+        (0..16).for_each(|_| law[uniform_index(&mut rng, points)] += 1.0 / 16.0);
+        let q: Vec<Vec<f64>> = (0..points)
+            .map(|_| (0..actions).map(|_| (uniform_index(&mut rng, 17) as f64 - 8.0) / 8.0).collect())
+            .collect();
+        let ξ = if i.is_multiple_of(3) { 0.0 } else { uniform_index(&mut rng, 4) as f64 / 16.0 };
         let f: Vec<Vec<f64>> =
             q.iter().map(|row| row.iter().map(|x| x + ξ * signed(&mut rng).signum()).collect()).collect();
         let reach = uniform_index(&mut rng, 3);
@@ -117,7 +118,9 @@ impl Finite {
             sorted[actions - 1] - sorted[actions - 2]
         });
         let unfairness = (0..points).filter(|&s| best(&f[read[s].0]) != best(&f[read[s].1])).map(|s| law[s]).sum();
-        let text = format!("points j/{points} with law {law:.3?}, Q* = {q:.3?}, f̂ = {f:.3?}, readings {read:?}");
+        let text = format!(
+            "points j/{points}, j = 0 …, with law {law:?}, Q*(j,·) = {q:?}, f̂(j,·) = {f:?}, the two worlds read j as {read:?}; ties go to the first action"
+        );
         Self { gaps: gaps.collect(), law, lipschitz, ε, ξ, unfairness, text }
     }
 }
@@ -150,23 +153,23 @@ fn without_error(budget: Budget, factor: f64) -> Verdict {
     let mut search = Search::new();
     for i in 0..budget.pick(2000, 100_000) {
         let mut rng = Stream::new(42).named("lipschitz").index(i).rng();
-        // f̂(s, a) = cₐ + bₐ s with |bₐ| ≤ L: a random state, its gap, and two readings of it.
-        let lipschitz = between(&mut rng, 0.1, 2.0);
+        // f̂(s, a) = cₐ + bₐ s with |bₐ| ≤ L, in sixteenths: a random state, its gap, and two readings of it.
+        let steps = 1 + uniform_index(&mut rng, 32);
+        let lipschitz = steps as f64 / 16.0;
+        let sixteenths = |rng: &mut _, most: usize| (uniform_index(rng, 2 * most + 1) as f64 - most as f64) / 16.0;
         let lines: Vec<(f64, f64)> = (0..2)
             .map(|_| {
-                (
-                    0.3 * signed(&mut rng),
-                    lipschitz * if i % 2 == 0 { signed(&mut rng).signum() } else { signed(&mut rng) },
-                )
+                let steep = sixteenths(&mut rng, steps);
+                (sixteenths(&mut rng, 5), if i % 2 == 0 { lipschitz * steep.signum() } else { steep })
             })
             .collect();
         let f = |s: f64, a: usize| lines[a].0 + lines[a].1 * s;
-        let (s, ε) = (signed(&mut rng), 0.2);
+        let (s, ε) = (sixteenths(&mut rng, 16), 0.25);
         let gap = (f(s, 1) - f(s, 0)).abs();
         let worlds = [s + ε, s - ε].map(|x| f(x, 1) > f(x, 0));
         let differ = f64::from(u8::from(worlds[0] != worlds[1]));
         let allowed = f64::from(u8::from(gap <= factor * lipschitz * ε));
-        search.case(differ, allowed, || format!("f̂(s,a) = {lines:.4?} (intercept, slope), s = {s:.4}, readings s ± {ε}, L_f̂ = {lipschitz:.4}, gap_f̂ = {gap:.4}"));
+        search.case(differ, allowed, || format!("f̂(s,a) = intercept + slope·s with {lines:?} by action, s = {s}, readings s ± {ε}, L_f̂ = {lipschitz}, gap_f̂(s) = {gap}; ties go to the first action"));
     }
     search.verdict()
 }

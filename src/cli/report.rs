@@ -1,0 +1,65 @@
+//! `counterfair report --paper`: the numbers, tables and figures of `paper/`.
+
+use super::error::CliError;
+use super::reproduce::shipped;
+use clap::Args;
+use counterfair::experiment::{Context, journal};
+use counterfair::report::paper::{Results, generate, proofs, read_run, refresh, write};
+use counterfair::verify::{Budget, run as examine_all};
+use std::path::PathBuf;
+
+/// What the user asks for.
+#[derive(Debug, Clone, Args)]
+pub struct Arguments {
+    /// What the paper is built from: numbers, tables, figures
+    #[arg(long, required = true)]
+    paper: bool,
+    /// Folder of the results that are kept
+    #[arg(long, value_name = "DIR", default_value = "paper/results")]
+    results: PathBuf,
+    /// Folder for what the text includes
+    #[arg(long, value_name = "DIR", default_value = "paper/generated")]
+    out: PathBuf,
+    /// Folder of the machine-checked proofs, for their labels
+    #[arg(long, value_name = "DIR", default_value = "proofs")]
+    proofs: PathBuf,
+    /// File of the comparisons of speed
+    #[arg(long, value_name = "FILE", default_value = "benches/peers/results.json")]
+    peers: PathBuf,
+    /// First take over the cells of a reproduction, from the folder it wrote; may be repeated
+    #[arg(long, value_name = "DIR")]
+    cells: Vec<PathBuf>,
+    /// First compute verdicts, optima and tests of additivity anew (minutes)
+    #[arg(long)]
+    refresh: bool,
+}
+
+/// Writes the paper's inputs.
+pub fn run(arguments: &Arguments) -> Result<(), CliError> {
+    debug_assert!(arguments.paper, "the only report there is");
+    let studies = shipped()?;
+    // Verdicts that are about to be made anew may be on claims that nobody makes any more.
+    let read = if arguments.refresh { Results::read_all_but_verdicts } else { Results::read };
+    let mut results = read(&arguments.results, &arguments.peers)?;
+    let context = Context::new(studies);
+    for folder in &arguments.cells {
+        let records = journal::read(&folder.join("cells.jsonl"), &context.header())
+            .map_err(|error| CliError::Argument(error.to_string()))?;
+        results.take_cells(records, read_run(&folder.join("report/manifest.json"))?);
+    }
+    if arguments.refresh {
+        results.verdicts = examine_all(Budget::Quick, |_| {});
+        results.measured = refresh(context.studies())?;
+    }
+    if arguments.refresh || !arguments.cells.is_empty() {
+        results.write(&arguments.results)?;
+        // What was just written is what counts: digits beyond those that are kept must not reach the paper.
+        results = Results::read(&arguments.results, &arguments.peers)?;
+    }
+    let known = proofs(&arguments.proofs)
+        .map_err(|error| CliError::Argument(format!("{}: {error}", arguments.proofs.display())))?;
+    let files = generate(&results, context.studies(), &known);
+    write(&arguments.out, &files)?;
+    println!("{} files in {}", files.len(), arguments.out.display());
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! A decision process on angles, complete with twelve features, on which the whole method runs end to end.
+
+mod arc;
+mod fit;
+mod law;
+mod value;
+
+pub use fit::CircleFit;
+pub use law::Reader;
+
+use crate::data::{Labels, Panel, PanelBuilder, Person};
+use crate::numeric::Stream;
+use rand::{Rng, RngExt};
+use std::f64::consts::PI;
+
+/// Two levels, two actions, an angle as state; the second action turns level 1 by an extra half turn.
+///
+/// # Equation
+/// ```text
+/// S₁ = m_Z + U₁,   S′ = S + c_A + Zβ_A + U,   R = ρ_{Z,A}·(1, cos S, sin S) + noise,   U ~ (1 + κ cos u)/2π on [−π, π]
+/// ```
+/// with β = (0, π) and m₁ − m₀ = π. The difference of the two worlds' states stays in {0, π} mod 2π, and the noise sees only
+/// the mean and the first harmonic of a function: E h(y + U) = h₀ + (κ/2)(h_c cos y + h_s sin y). So Bellman images of any
+/// bounded function are spanned by onehot(a) ⊗ {(1 ± cos(s₁ − s₀))/2} ⊗ {1, cos s₀, sin s₀}.
+/// States are real numbers and never wrapped: the model is additive on the line, and features are periodic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Circle {
+    /// γ.
+    pub discount: f64,
+    /// κ ∈ (0, 1].
+    pub concentration: f64,
+    /// P(Z = 1).
+    pub level_share: f64,
+    /// P(A = 1 | Z = z) of the behaviour policy.
+    pub treated: [f64; 2],
+    /// Bound of the uniform reward noise.
+    pub reward_noise: f64,
+    initial: [[f64; 1]; 2],
+    turn: [f64; 2],
+    /// ρ by level and action.
+    rewards: [[[f64; 3]; 2]; 2],
+}
+
+/// Extra turn of level 1 under each action.
+const EXTRA: [f64; 2] = [0.0, PI];
+
+/// Weights of an action value: by action, by block (difference 0, difference π), of 1, cos s₀, sin s₀.
+pub type Weights = [[[f64; 3]; 2]; 2];
+
+impl Default for Circle {
+    /// Constants off every special point, with the boundary of the optimal rule inside both blocks.
+    fn default() -> Self {
+        Self {
+            discount: 0.7,
+            concentration: 0.8,
+            level_share: 0.4,
+            treated: [0.35, 0.6],
+            reward_noise: 0.3,
+            initial: [[0.4], [0.4 + PI]],
+            turn: [0.9, -0.5],
+            rewards: [[[0.1, 0.5, -0.2], [0.0, -0.3, 0.4]], [[-0.1, 0.3, 0.3], [0.15, 0.2, -0.5]]],
+        }
+    }
+}
+
+impl Circle {
+    /// A bed in which both actions are always worth the same: `asm:margin` fails with every exponent.
+    ///
+    /// Rewards and turns do not depend on the action, and those of level 1 not on the state, so that an extra half turn is worth nothing.
+    pub fn tied() -> Self {
+        let (first, second) = ([0.1, 0.5, -0.2], [-0.1, 0.0, 0.0]);
+        Self { turn: [0.9; 2], rewards: [[first; 2], [second; 2]], ..Self::default() }
+    }
+
+    /// P(Z = z).
+    pub fn level_law(&self) -> [f64; 2] {
+        [1.0 - self.level_share, self.level_share]
+    }
+
+    /// R, the bound of rewards.
+    pub fn reward_bound(&self) -> f64 {
+        let largest = |ρ: &[f64; 3]| ρ[0].abs() + ρ[1].hypot(ρ[2]);
+        self.rewards.iter().flatten().map(largest).fold(0.0, f64::max) + self.reward_noise
+    }
+
+    /// N people with T decisions and T + 1 states, by the behaviour policy.
+    pub fn simulate(&self, people: usize, horizon: usize, stream: Stream) -> Panel {
+        let mut rng = stream.rng();
+        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 1).expect("a panel with a state");
+        let (mut states, mut actions, mut rewards) = (vec![0.0; horizon + 1], vec![0; horizon], vec![0.0; horizon]);
+        for i in 0..people {
+            let z = usize::from(rng.random::<f64>() < self.level_share);
+            states[0] = self.initial[z][0] + self.noise(&mut rng);
+            for t in 0..horizon {
+                let a = usize::from(rng.random::<f64>() < self.treated[z]);
+                let s = states[t];
+                actions[t] = a as u32;
+                rewards[t] = self.reward(z, a, s) + self.reward_noise * (2.0 * rng.random::<f64>() - 1.0);
+                states[t + 1] = s + self.turn[a] + z as f64 * EXTRA[a] + self.noise(&mut rng);
+            }
+            let id = i.to_string();
+            let person = Person { id: &id, level: z as u32, states: &states, actions: &actions, rewards: &rewards };
+            builder.push(person).expect("finite states");
+        }
+        builder.finish()
+    }
+
+    fn reward(&self, z: usize, a: usize, s: f64) -> f64 {
+        let ρ = self.rewards[z][a];
+        ρ[0] + ρ[1] * s.cos() + ρ[2] * s.sin()
+    }
+
+    /// U by rejection from the uniform law.
+    fn noise(&self, rng: &mut impl Rng) -> f64 {
+        loop {
+            let u = PI * (2.0 * rng.random::<f64>() - 1.0);
+            if rng.random::<f64>() * (1.0 + self.concentration) < 1.0 + self.concentration * u.cos() {
+                return u;
+            }
+        }
+    }
+
+    /// The true means, in the form of a fit.
+    pub fn truth(&self) -> CircleFit {
+        let increments = [0.0, 1.0].map(|z| [0, 1].map(|a| self.turn[a] + z * EXTRA[a]));
+        CircleFit { initial: self.initial, increments, rewards: self.rewards }
+    }
+}

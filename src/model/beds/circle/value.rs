@@ -1,0 +1,160 @@
+//! Action values on the circle: the Bellman operator, Q*, and the value of a greedy rule, all in closed form.
+
+use super::arc::Arc;
+use super::{Circle, EXTRA, Weights};
+use crate::numeric::small;
+use std::f64::consts::{PI, TAU};
+
+impl Circle {
+    /// Mean reward over levels in a block, as coefficients of 1, cos s₀, sin s₀: harmonics of level 1 change sign with the difference.
+    fn mean_reward(&self, action: usize, block: usize) -> [f64; 3] {
+        let sign = if block == 0 { 1.0 } else { -1.0 };
+        let [p0, p1] = self.level_law();
+        let (r0, r1) = (self.rewards[0][action], self.rewards[1][action]);
+        [p0 * r0[0] + p1 * r1[0], p0 * r0[1] + p1 * sign * r1[1], p0 * r0[2] + p1 * sign * r1[2]]
+    }
+
+    /// The block after an action.
+    pub(super) fn next_block(block: usize, action: usize) -> usize {
+        if EXTRA[action] == 0.0 { block } else { 1 - block }
+    }
+
+    /// y ↦ E h(y + c + U) as coefficients of 1, cos y, sin y, from (mean, cosine, sine) moments of h.
+    fn smooth(&self, [h0, hc, hs]: [f64; 3], c: f64) -> [f64; 3] {
+        let half = self.concentration / 2.0;
+        [h0, half * (hc * c.cos() + hs * c.sin()), half * (hs * c.cos() - hc * c.sin())]
+    }
+
+    /// r + γ E h(S′) on weights, given the moments of h in each block.
+    fn backup(&self, moments: [[f64; 3]; 2]) -> Weights {
+        let mut weights = [[[0.0; 3]; 2]; 2];
+        for (a, by_block) in weights.iter_mut().enumerate() {
+            for (block, w) in by_block.iter_mut().enumerate() {
+                let next = self.smooth(moments[Self::next_block(block, a)], self.turn[a]);
+                let reward = self.mean_reward(a, block);
+                *w = [0, 1, 2].map(|k| reward[k] + self.discount * next[k]);
+            }
+        }
+        weights
+    }
+
+    /// (mean, cosine, sine) moments of max(f, g) for two first-order trigonometric functions, in closed form.
+    ///
+    /// # Equation
+    /// ```text
+    /// g − f = A + B cos(x − ω),  τ = arccos(−A/B):  ∫(g−f)₊ = 2Aτ + 2B sin τ,  ∫(g−f)₊ cos(x−ω) = 2A sin τ + B(τ + sin τ cos τ)
+    /// ```
+    fn larger(f: [f64; 3], g: [f64; 3]) -> [f64; 3] {
+        let Arc { level: a, size: b, centre: ω, half: τ } = Arc::of(f, g);
+        let mass = 2.0 * a * τ + 2.0 * b * τ.sin();
+        let along = 2.0 * a * τ.sin() + b * (τ + τ.sin() * τ.cos());
+        [f[0] + mass / TAU, f[1] + along * ω.cos() / PI, f[2] + along * ω.sin() / PI]
+    }
+
+    /// T w.
+    pub fn bellman(&self, w: &Weights) -> Weights {
+        self.backup([0, 1].map(|block| Self::larger(w[0][block], w[1][block])))
+    }
+
+    /// The weights of Q*, by iteration to rounding.
+    pub fn optimum(&self) -> Weights {
+        let mut w = [[[0.0; 3]; 2]; 2];
+        loop {
+            let next = self.bellman(&w);
+            let change = distance(&next, &w);
+            w = next;
+            if change <= 4.0 * f64::EPSILON {
+                return w;
+            }
+        }
+    }
+
+    /// E V(S₁) of max-values: J of an action value that is its own greedy value, as Q* is.
+    pub fn start_value(&self, w: &Weights) -> f64 {
+        self.at_start(Self::larger(w[0][1], w[1][1]))
+    }
+
+    fn at_start(&self, moments: [f64; 3]) -> f64 {
+        let [a, b, c] = self.smooth(moments, 0.0);
+        let m = self.initial[0][0];
+        a + b * m.cos() + c * m.sin()
+    }
+
+    /// J of the greedy rule of `w` on true states, by one solve with exact arc integrals.
+    pub fn value_of_greedy(&self, w: &Weights) -> f64 {
+        // moments of V^π in a block are linear in the six weights of the block: rows (mean, cos, sin), columns a·3 + k.
+        let arcs = [0, 1].map(|block| Arc::of(w[0][block], w[1][block]).moments());
+        let full = Arc { level: 1.0, size: 0.0, centre: 0.0, half: PI }.moments();
+        let row = |block: usize, k: usize, a: usize, j: usize| {
+            let inside = arcs[block][k][j];
+            (if a == 1 { inside } else { full[k][j] - inside }) / if k == 0 { TAU } else { PI }
+        };
+        // Unknown u[a][block][k]; u = r + γ smooth(moments(next block)).
+        let index = |a: usize, block: usize, k: usize| (a * 2 + block) * 3 + k;
+        let mut matrix = vec![0.0; 144];
+        let mut right = vec![0.0; 12];
+        for a in 0..2 {
+            for block in 0..2 {
+                let (next, c) = (Self::next_block(block, a), self.turn[a]);
+                let reward = self.mean_reward(a, block);
+                for (k, mean) in reward.into_iter().enumerate() {
+                    let i = index(a, block, k);
+                    right[i] = mean;
+                    matrix[i * 12 + i] += 1.0;
+                    for b in 0..2 {
+                        for j in 0..3 {
+                            let moments = [0, 1, 2].map(|m| row(next, m, b, j));
+                            matrix[i * 12 + index(b, next, j)] -= self.discount * self.smooth(moments, c)[k];
+                        }
+                    }
+                }
+            }
+        }
+        let u = small::solve(&matrix, &right).expect("I − γP is invertible for γ < 1");
+        let moments = [0, 1, 2]
+            .map(|m| (0..2).map(|b| (0..3).map(|j| row(1, m, b, j) * u[index(b, 1, j)]).sum::<f64>()).sum::<f64>());
+        self.at_start(moments)
+    }
+}
+
+/// max |w − v| over all weights.
+fn distance(w: &Weights, v: &Weights) -> f64 {
+    w.as_flattened()
+        .as_flattened()
+        .iter()
+        .zip(v.as_flattened().as_flattened())
+        .fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Twelve-by-twelve solve with numbers of size one.
+    const CLOSE: f64 = 1e-12;
+
+    #[test]
+    fn the_greedy_rule_of_the_optimum_earns_the_optimum() {
+        let bed = Circle::default();
+        let w = bed.optimum();
+        assert!((bed.start_value(&w) - bed.value_of_greedy(&w)).abs() < CLOSE);
+        assert!(distance(&bed.bellman(&w), &w) < CLOSE);
+    }
+
+    #[test]
+    fn moments_of_the_larger_agree_with_quadrature() {
+        let (f, g) = ([0.1, 0.5, -0.2], [0.0, -0.3, 0.4]);
+        let at = |w: [f64; 3], x: f64| w[0] + w[1] * x.cos() + w[2] * x.sin();
+        let arc = Arc::of(f, g);
+        let rule = crate::numeric::quadrature::gauss_legendre(40);
+        let integral = |h: &dyn Fn(f64) -> f64| {
+            let (a, b) = (arc.centre - arc.half, arc.centre + arc.half);
+            rule.on(a, b).integrate(h) + rule.on(b, a + TAU).integrate(h)
+        };
+        let max = |x: f64| at(f, x).max(at(g, x));
+        let expected =
+            [integral(&max) / TAU, integral(&|x| max(x) * x.cos()) / PI, integral(&|x| max(x) * x.sin()) / PI];
+        let closed = Circle::larger(f, g);
+        assert!((0..3).all(|k| (closed[k] - expected[k]).abs() < CLOSE), "{closed:?} against {expected:?}");
+    }
+}

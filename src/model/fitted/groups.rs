@@ -1,0 +1,83 @@
+//! Whom to fit together, on which functions, and how smoothly.
+
+use super::basis::StateBasis;
+use super::cross_validation::{Smoothing, choose, spline_basis};
+use super::design::Design;
+use super::terms::blocks;
+use super::{Basis, FitError, LevelCode, Pooling};
+use crate::data::Panel;
+use crate::numeric::Monomials;
+
+/// People fitted in one regression.
+pub(super) struct Group {
+    /// The one level they have, or `None` when levels are pooled.
+    pub only: Option<usize>,
+    pub basis: StateBasis,
+    /// How each output is smoothed; empty when it is not.
+    pub smoothing: Vec<Smoothing>,
+}
+
+/// The groups of a regression, and whether they are one for all levels.
+pub(super) fn groups(
+    panel: &Panel,
+    basis: Basis,
+    pooling: Pooling,
+    code: LevelCode,
+    values: &[f64],
+) -> Result<(Pooling, Vec<Group>), FitError> {
+    let make = |pooling| -> Result<Vec<Group>, FitError> {
+        let members: Vec<Option<usize>> = match pooling {
+            Pooling::Pooled => vec![None],
+            _ => (0..panel.levels().len()).map(Some).collect(),
+        };
+        members.into_iter().map(|only| group(panel, basis, only, code, values)).collect()
+    };
+    match pooling {
+        Pooling::Pooled | Pooling::PerLevel => Ok((pooling, make(pooling)?)),
+        Pooling::Chosen => {
+            let (apart, together) = (make(Pooling::PerLevel)?, make(Pooling::Pooled)?);
+            if error(panel, &together) < error(panel, &apart) {
+                Ok((Pooling::Pooled, together))
+            } else {
+                Ok((Pooling::PerLevel, apart))
+            }
+        }
+    }
+}
+
+fn group(panel: &Panel, basis: Basis, only: Option<usize>, code: LevelCode, values: &[f64]) -> Result<Group, FitError> {
+    let p = panel.state_dim();
+    let basis = match basis {
+        Basis::Linear | Basis::Neural => StateBasis::Linear { coordinates: p },
+        Basis::Polynomial(degree) => StateBasis::Polynomial(Monomials::new(p, degree)?),
+        Basis::Trigonometric => StateBasis::Trigonometric { coordinates: p },
+        Basis::Spline => spline_basis(panel, only),
+    };
+    let pooling = if only.is_some() { Pooling::PerLevel } else { Pooling::Pooled };
+    let blocks = blocks(&basis, pooling, code, panel.action_names().len(), panel.levels().len());
+    let smoothing = choose(&Design { panel, basis: &basis, blocks: &blocks, values, only });
+    Ok(Group { only, basis, smoothing })
+}
+
+/// Cross-validated sum of squares of each output over its spread, added up: a scale-free measure of how unseen people are predicted.
+fn error(panel: &Panel, groups: &[Group]) -> f64 {
+    let p = panel.state_dim();
+    (0..=p)
+        .map(|output| {
+            let values = panel.iter().flat_map(|person| {
+                let next = person.states.iter().skip(p + output).step_by(p);
+                let known = person.states.len() / p - 1;
+                let rewards = person.rewards.iter().take(known);
+                if output < p { next.copied().collect::<Vec<_>>() } else { rewards.copied().collect() }
+            });
+            let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+            values.for_each(|y| {
+                count += 1.0;
+                sum += y;
+                squares += y * y;
+            });
+            let spread = squares - sum * sum / f64::max(count, 1.0);
+            groups.iter().map(|group| group.smoothing[output].error).sum::<f64>() / spread.max(f64::MIN_POSITIVE)
+        })
+        .sum()
+}

@@ -1,0 +1,238 @@
+//! Cells of a simulation as one line each: what the figures need of a journal, in a tenth of its size.
+//!
+//! ```text
+//! world,delta,N,T,people,decisions,long,learner,seed,full.cf,full.value,full.long,unaware.cf,…
+//! ```
+//!
+//! Nine significant digits are kept: another machine rounds the last bits otherwise, and no figure shows them. A method that is not part of a cell
+//! leaves its fields empty; one that could not be learned has [`NOT_LEARNED`] in them. Spreads within a cell are not kept.
+
+use crate::experiment::{Cell, Measured, Method, MethodOutcome, MethodResult, Record, SemiSynthetic, Synthetic};
+use crate::numeric::Estimate;
+use serde::de::DeserializeOwned;
+use std::collections::HashMap;
+
+const NOT_LEARNED: &str = "x";
+const SYNTHETIC: [&str; 9] = ["world", "delta", "N", "T", "people", "decisions", "long", "learner", "seed"];
+const SEMI: [&str; 9] = ["study", "attribute", "eta", "N", "T", "people", "decisions", "learner", "seed"];
+const PARTS: [&str; 3] = ["cf", "value", "long"];
+
+/// The digits that are kept.
+pub(super) fn kept(x: f64) -> f64 {
+    format!("{x:.8e}").parse().expect("a number that was just written")
+}
+
+/// The cells of one kind, in canonical order; studies' splits have no place here.
+pub(super) fn pack(records: &[Record]) -> String {
+    let mut methods: Vec<Method> = Vec::new();
+    for result in records.iter().flat_map(|r| &r.results) {
+        if !methods.contains(&result.method) {
+            methods.push(result.method);
+        }
+    }
+    let mut lines: Vec<(String, Vec<String>)> = Vec::new();
+    let mut header: Vec<String> = Vec::new();
+    for record in records {
+        let (names, mut fields) = address(&record.cell);
+        if header.is_empty() {
+            let parts = methods.iter().flat_map(|m| PARTS.map(|part| format!("{m}.{part}")));
+            header = names.iter().map(|n| n.to_string()).chain(parts).collect();
+        }
+        for method in &methods {
+            fields.extend(numbers(record, *method));
+        }
+        lines.push((record.cell.key(), fields));
+    }
+    lines.sort();
+    let rows = std::iter::once(header).chain(lines.into_iter().map(|(_, fields)| fields));
+    rows.map(|fields| fields.join(",") + "\n").collect()
+}
+
+fn address(cell: &Cell) -> (&'static [&'static str], Vec<String>) {
+    match cell {
+        Cell::Synthetic(c) => {
+            let long = c.long_horizon.map_or(String::new(), |long| long.to_string());
+            let fields = [
+                c.world.to_string(),
+                c.strength.to_string(),
+                c.people.to_string(),
+                c.horizon.to_string(),
+                c.evaluation_people.to_string(),
+                c.evaluation_horizon.to_string(),
+                long,
+                c.learner.to_string(),
+                c.seed.to_string(),
+            ];
+            (&SYNTHETIC, fields.to_vec())
+        }
+        Cell::SemiSynthetic(c) => {
+            let fields = [
+                c.study.clone(),
+                c.attribute.clone(),
+                c.shift.to_string(),
+                c.people.to_string(),
+                c.horizon.to_string(),
+                c.evaluation_people.to_string(),
+                c.evaluation_horizon.to_string(),
+                c.learner.to_string(),
+                c.seed.to_string(),
+            ];
+            (&SEMI, fields.to_vec())
+        }
+        Cell::Split(_) => unreachable!("splits are kept whole"),
+    }
+}
+
+fn numbers(record: &Record, method: Method) -> [String; 3] {
+    let Some(result) = record.results.iter().find(|r| r.method == method) else { return Default::default() };
+    let text = |x: f64| kept(x).to_string();
+    match &result.outcome {
+        MethodOutcome::NotLearned(_) => [NOT_LEARNED; 3].map(String::from),
+        MethodOutcome::Evaluated(m) => {
+            let long = m.long_value.map_or(String::new(), |v| text(v.mean));
+            [text(m.unfairness.mean), text(m.value.mean), long]
+        }
+    }
+}
+
+/// A line that is no cell: its number, counted from 1, and what is wrong with it.
+pub(super) type Flaw = (u64, String);
+
+/// Reads back what [`pack`] wrote.
+pub(super) fn unpack(text: &[u8]) -> Result<Vec<Record>, Flaw> {
+    let mut reader = csv::Reader::from_reader(text);
+    let names: Vec<String> = reader.headers().map_err(flaw)?.iter().map(String::from).collect();
+    let mut records = Vec::new();
+    for row in reader.records() {
+        let row = row.map_err(flaw)?;
+        let line = row.position().map_or(0, csv::Position::line);
+        let fields: HashMap<&str, &str> = names.iter().map(String::as_str).zip(row.iter()).collect();
+        records.push(record(&names, &fields).map_err(|reason| (line, reason))?);
+    }
+    Ok(records)
+}
+
+fn flaw(error: csv::Error) -> Flaw {
+    (error.position().map_or(1, csv::Position::line), error.to_string())
+}
+
+fn record(names: &[String], fields: &HashMap<&str, &str>) -> Result<Record, String> {
+    let text = |name: &str| fields.get(name).copied().ok_or_else(|| format!("there is no column {name}"));
+    let mut results = Vec::new();
+    for name in names.iter().filter_map(|name| name.strip_suffix(".cf")) {
+        let method: Method = name.parse().map_err(|e| format!("{e}"))?;
+        let [cf, value, long] = PARTS.map(|part| fields.get(format!("{name}.{part}").as_str()).copied().unwrap_or(""));
+        let outcome = match cf {
+            "" => continue,
+            NOT_LEARNED => MethodOutcome::NotLearned("as the journal says".into()),
+            _ => {
+                let long_value = if long.is_empty() { None } else { Some(estimate(long)?) };
+                let (unfairness, value) = (estimate(cf)?, estimate(value)?);
+                MethodOutcome::Evaluated(Measured { unfairness, value, long_value, shares: vec![], learning: None })
+            }
+        };
+        results.push(MethodResult { method, outcome });
+    }
+    let methods = results.iter().map(|r| r.method).collect();
+    let cell = if fields.contains_key("world") {
+        let long = text("long")?;
+        Cell::Synthetic(Synthetic {
+            world: word(text("world")?)?,
+            strength: parse(text("delta")?)?,
+            people: parse(text("N")?)?,
+            horizon: parse(text("T")?)?,
+            evaluation_people: parse(text("people")?)?,
+            evaluation_horizon: parse(text("decisions")?)?,
+            long_horizon: if long.is_empty() { None } else { Some(parse(long)?) },
+            methods,
+            learner: word(text("learner")?)?,
+            seed: parse(text("seed")?)?,
+        })
+    } else {
+        Cell::SemiSynthetic(SemiSynthetic {
+            study: text("study")?.into(),
+            attribute: text("attribute")?.into(),
+            shift: parse(text("eta")?)?,
+            people: parse(text("N")?)?,
+            horizon: parse(text("T")?)?,
+            evaluation_people: parse(text("people")?)?,
+            evaluation_horizon: parse(text("decisions")?)?,
+            methods,
+            learner: word(text("learner")?)?,
+            seed: parse(text("seed")?)?,
+        })
+    };
+    Ok(Record { cell, results })
+}
+
+/// A mean without its spread: what is left of an estimate that was packed.
+fn estimate(text: &str) -> Result<Estimate, String> {
+    Ok(Estimate { mean: parse(text)?, standard_error: f64::NAN, count: 0 })
+}
+
+fn parse<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a number"))
+}
+
+/// A word as the journal writes it.
+fn word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_value(serde_json::Value::String(text.into())).map_err(|e| e.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Label, Learner, Scale};
+
+    fn some() -> Vec<Record> {
+        let scale = Scale { sizes: vec![60], size: 60, seeds: 2, strengths: vec![0.7], ..Scale::quick() };
+        let cells = scale.cells(&[Label::SimAll], &[]);
+        let number = |i: usize| Estimate { mean: 1.0 / (i as f64 + 3.7), standard_error: f64::NAN, count: 0 };
+        let outcome = |i: usize, long: bool| {
+            if i == 3 {
+                return MethodOutcome::NotLearned("as the journal says".into());
+            }
+            let long_value = long.then(|| number(i + 2));
+            let (unfairness, value) = (number(i), number(i + 1));
+            MethodOutcome::Evaluated(Measured { unfairness, value, long_value, shares: vec![], learning: None })
+        };
+        let record = |cell: Cell| {
+            let Cell::Synthetic(c) = &cell else { unreachable!("only simulations were asked for") };
+            let methods = c.methods.iter().enumerate();
+            let long = c.long_horizon.is_some();
+            let results = methods.map(|(i, &method)| MethodResult { method, outcome: outcome(i, long) }).collect();
+            Record { cell, results }
+        };
+        cells.into_iter().map(record).collect()
+    }
+
+    #[test]
+    fn what_is_packed_is_read_back_to_nine_digits() {
+        let records = some();
+        let back = unpack(pack(&records).as_bytes()).expect("our own lines");
+        assert_eq!(back.len(), records.len());
+        assert!(records.iter().any(|r| r.cell.learner() == Learner::LeastSquares));
+        for (record, read) in records.iter().zip(&back) {
+            assert_eq!(read.cell, record.cell);
+            for (a, b) in record.results.iter().zip(&read.results) {
+                let (MethodOutcome::Evaluated(x), MethodOutcome::Evaluated(y)) = (&a.outcome, &b.outcome) else {
+                    assert_eq!(a, b);
+                    continue;
+                };
+                for (p, q) in [(x.unfairness, y.unfairness), (x.value, y.value)] {
+                    assert_eq!((a.method, kept(p.mean)), (b.method, q.mean));
+                }
+                assert_eq!(x.long_value.map(|v| kept(v.mean)), y.long_value.map(|v| v.mean));
+            }
+        }
+        assert_eq!(pack(&back), pack(&records), "packing again changes nothing");
+    }
+
+    #[test]
+    fn a_line_that_is_no_cell_is_named() {
+        let text = pack(&some()).replacen("linear,1,60", "linear,1,sixty", 1);
+        assert_eq!(unpack(text.as_bytes()), Err((2, "`sixty` is not a number".into())));
+        let text = pack(&some()).replacen("linear,", "sideways,", 1);
+        assert!(unpack(text.as_bytes()).is_err_and(|(line, reason)| line == 2 && reason.contains("sideways")));
+    }
+}

@@ -1,0 +1,318 @@
+//! What is kept under `paper/results/`: long computations, small enough to be committed.
+
+use super::cells::{kept, pack, unpack};
+use crate::experiment::{Cell, DISCOUNT, NotLearned, Record, Scale, Setting, Study};
+use crate::learn::optimum::{OptimumError, optimum};
+use crate::verify::{Row, RowsError, read_rows};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The results from which the paper's numbers, tables and figures are made.
+#[derive(Debug, Clone, Default)]
+pub struct Results {
+    /// Cells of `fig:sim_all`; spreads within a cell are not kept.
+    pub sim_all: Vec<Record>,
+    /// Cells of `fig:semi`, likewise.
+    pub semi: Vec<Record>,
+    /// Cells of `table:real_data`, whole.
+    pub splits: Vec<Record>,
+    /// How long the cells of `fig:sim_all` took, where that is known.
+    pub run: Option<Run>,
+    /// The claims, examined.
+    pub verdicts: Vec<Row>,
+    /// Optima and tests of additivity.
+    pub measured: Measured,
+    /// Comparisons of speed; none when nobody has measured them.
+    pub peers: Vec<Peer>,
+}
+
+/// What a reproduction took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Cells in its report.
+    pub cells: usize,
+    /// Of these, taken over from an earlier run.
+    pub resumed: usize,
+    /// Threads.
+    pub threads: usize,
+    /// Seconds from start to report.
+    pub wall_seconds: f64,
+}
+
+/// Smaller computations, done together.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Measured {
+    /// J*CF and J*Full.
+    pub optima: Vec<OptimumRow>,
+    /// Tests of additivity.
+    pub additivity: Vec<AdditivityRow>,
+}
+
+/// The optima of a world.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OptimumRow {
+    /// The world.
+    pub world: Setting,
+    /// δ.
+    pub strength: f64,
+    /// J*CF and its error.
+    pub fair: (f64, f64),
+    /// J*Full and its error.
+    pub full: (f64, f64),
+}
+
+/// A test of additivity.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AdditivityRow {
+    /// The study.
+    pub study: String,
+    /// The attribute.
+    pub attribute: String,
+    /// The output.
+    pub output: String,
+    /// The statistic.
+    pub statistic: f64,
+    /// The p-value.
+    pub p_value: f64,
+}
+
+/// One comparison with another library, as `benches/peers/run` writes it; what nobody measured is absent.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct Peer {
+    /// What both do.
+    pub what: String,
+    /// The other library.
+    pub peer: String,
+    /// Threads of each side.
+    pub threads: usize,
+    /// Rows, columns, people, whatever says how large the task is.
+    pub size: serde_json::Map<String, serde_json::Value>,
+    /// (Their time)/(our time).
+    pub ratio: Option<Quartiles>,
+    /// (Our time)/(their time), where less than a bar was asked for.
+    pub times: Option<Quartiles>,
+    /// The ratio that was asked for beforehand.
+    pub bar: Option<f64>,
+    /// Whether it was reached.
+    pub reached: Option<bool>,
+}
+
+/// A median between its quartiles.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+pub struct Quartiles {
+    /// The median.
+    pub median: f64,
+    /// The lower quartile.
+    pub low: f64,
+    /// The upper quartile.
+    pub high: f64,
+}
+
+impl Peer {
+    /// A size by name, when it is a number.
+    pub fn count(&self, name: &str) -> Option<f64> {
+        self.size.get(name)?.as_f64()
+    }
+}
+
+/// Results that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ResultsError {
+    /// The operating system refused.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+    /// A file that does not hold what it should.
+    #[error("{path}, line {line}: {reason}")]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: u64,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An optimum that cannot be computed.
+    #[error(transparent)]
+    Optimum(#[from] OptimumError),
+    /// Verdicts on other claims than this program makes.
+    #[error("{path}: {source}")]
+    Verdicts {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: RowsError,
+    },
+    /// A study whose mechanism cannot be fitted.
+    #[error(transparent)]
+    NotLearned(#[from] NotLearned),
+}
+
+const SIM_ALL: &str = "sim_all.csv";
+const SEMI: &str = "semi.csv";
+const SPLITS: &str = "splits.jsonl";
+const RUN: &str = "run.json";
+const VERDICTS: &str = "verdicts.json";
+const MEASURED: &str = "measured.json";
+
+impl Results {
+    /// Reads a folder; a file that is not there stands for no results of its kind. `peers` is the file of the speed comparisons.
+    ///
+    /// # Errors
+    /// [`ResultsError`] with file and line.
+    pub fn read(folder: &Path, peers: &Path) -> Result<Self, ResultsError> {
+        let mut results = Self::read_all_but_verdicts(folder, peers)?;
+        let path = folder.join(VERDICTS);
+        if let Some(text) = text(&path)? {
+            let rows = read_rows(&String::from_utf8_lossy(&text));
+            results.verdicts = rows.map_err(|source| ResultsError::Verdicts { path, source })?;
+        }
+        Ok(results)
+    }
+
+    /// The same without the verdicts, which may be on claims that are no longer made.
+    ///
+    /// # Errors
+    /// [`ResultsError`] with file and line.
+    pub fn read_all_but_verdicts(folder: &Path, peers: &Path) -> Result<Self, ResultsError> {
+        let cells = |name: &str| match text(&folder.join(name))? {
+            None => Ok(Vec::new()),
+            Some(text) => unpack(&text).map_err(|(line, reason)| content(&folder.join(name), line, reason)),
+        };
+        let mut splits = Vec::new();
+        let lines = text(&folder.join(SPLITS))?.unwrap_or_default();
+        for (i, line) in lines.split(|&b| b == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
+            let record = serde_json::from_slice(line);
+            splits.push(record.map_err(|e| content(&folder.join(SPLITS), i as u64 + 1, e.to_string()))?);
+        }
+        Ok(Self {
+            sim_all: cells(SIM_ALL)?,
+            semi: cells(SEMI)?,
+            splits,
+            run: json::<Option<Run>>(&folder.join(RUN))?.flatten(),
+            verdicts: Vec::new(),
+            measured: json(&folder.join(MEASURED))?.unwrap_or_default(),
+            peers: read_peers(peers)?,
+        })
+    }
+
+    /// Takes over the cells of a reproduction. Kinds of cells that it has none of stay as they are; what it took is kept for `fig:sim_all`.
+    pub fn take_cells(&mut self, mut records: Vec<Record>, run: Option<Run>) {
+        records.sort_by_cached_key(|record| record.cell.key());
+        if records.iter().any(|record| matches!(record.cell, Cell::Synthetic(_))) {
+            // Of a run that was resumed nobody knows how long it took.
+            self.run = run.filter(|run| run.resumed == 0);
+        }
+        let mut keep = |kept: &mut Vec<Record>, wanted: fn(&Cell) -> bool| {
+            let found: Vec<Record> = records.extract_if(.., |record| wanted(&record.cell)).collect();
+            if !found.is_empty() {
+                *kept = found;
+            }
+        };
+        keep(&mut self.sim_all, |cell| matches!(cell, Cell::Synthetic(_)));
+        keep(&mut self.semi, |cell| matches!(cell, Cell::SemiSynthetic(_)));
+        keep(&mut self.splits, |cell| matches!(cell, Cell::Split(_)));
+    }
+
+    /// Writes everything but the comparisons of speed, which have a file of their own.
+    ///
+    /// # Errors
+    /// [`ResultsError::Io`].
+    pub fn write(&self, folder: &Path) -> Result<(), ResultsError> {
+        fs::create_dir_all(folder).map_err(|source| ResultsError::Io { path: folder.into(), source })?;
+        let put = |name: &str, text: String| {
+            let path = folder.join(name);
+            fs::write(&path, text).map_err(|source| ResultsError::Io { path, source })
+        };
+        for (name, records) in [(SIM_ALL, &self.sim_all), (SEMI, &self.semi)] {
+            if !records.is_empty() {
+                put(name, pack(records))?;
+            }
+        }
+        let line = |record: &Record| serde_json::to_string(record).expect("records are plain") + "\n";
+        put(SPLITS, self.splits.iter().map(line).collect())?;
+        put(RUN, super::pretty(&self.run))?;
+        put(VERDICTS, super::pretty(&self.verdicts))?;
+        put(MEASURED, super::pretty(&self.measured))
+    }
+}
+
+/// Optima and tests of additivity, computed anew: a minute or two.
+///
+/// # Errors
+/// [`ResultsError`].
+pub fn refresh(studies: &[Study]) -> Result<Measured, ResultsError> {
+    let mut measured = Measured::default();
+    for world in [Setting::Linear, Setting::Nonlinear] {
+        for strength in Scale::paper().strengths {
+            measured.optima.push(best(world, strength)?);
+        }
+    }
+    for study in studies.iter().filter(|study| !study.is_simulated()) {
+        for attribute in study.attributes() {
+            for test in study.additivity(attribute).expect("an attribute of the study")? {
+                measured.additivity.push(AdditivityRow {
+                    study: study.name().into(),
+                    attribute: attribute.into(),
+                    output: study.state_names().get(test.output).map_or("reward", String::as_str).into(),
+                    statistic: kept(test.statistic),
+                    p_value: kept(test.p_value),
+                });
+            }
+        }
+    }
+    Ok(measured)
+}
+
+/// The optima of one world.
+///
+/// # Errors
+/// [`ResultsError::Optimum`].
+fn best(world: Setting, strength: f64) -> Result<OptimumRow, ResultsError> {
+    let found = optimum(world.into(), strength, DISCOUNT)?;
+    let [fair, full] = [found.fair, found.full].map(|b| (kept(b.value), kept(b.error)));
+    Ok(OptimumRow { world, strength, fair, full })
+}
+
+/// A file, or `None` when there is none.
+fn text(path: &Path) -> Result<Option<Vec<u8>>, ResultsError> {
+    match fs::read(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(ResultsError::Io { path: path.into(), source }),
+    }
+}
+
+fn json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ResultsError> {
+    let Some(text) = text(path)? else { return Ok(None) };
+    serde_json::from_slice(&text).map(Some).map_err(|e| content(path, e.line() as u64, e.to_string()))
+}
+
+fn content(path: &Path, line: u64, reason: String) -> ResultsError {
+    ResultsError::Content { path: path.into(), line, reason }
+}
+
+/// A list of comparisons, alone or under `rows`.
+fn read_peers(path: &Path) -> Result<Vec<Peer>, ResultsError> {
+    let Some(mut value) = json::<serde_json::Value>(path)? else { return Ok(Vec::new()) };
+    if let Some(rows) = value.get_mut("rows") {
+        value = rows.take();
+    }
+    serde_json::from_value(value).map_err(|e| content(path, 1, e.to_string()))
+}
+
+/// What a reproduction's manifest says of its cost, where there is one.
+///
+/// # Errors
+/// [`ResultsError`] when it cannot be read.
+pub fn read_run(manifest: &Path) -> Result<Option<Run>, ResultsError> {
+    json(manifest)
+}

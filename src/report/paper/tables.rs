@@ -1,0 +1,245 @@
+//! The tables.
+
+use super::numbers::{optimum_at, paired, to_error};
+use super::{Peer, Quartiles, Sources};
+use crate::experiment::{Method, Setting, Study};
+use crate::numeric::Estimate;
+use crate::report::number::{plain, with_bounds, with_interval};
+use crate::report::plot::SIZE;
+use crate::report::real_data::table as real_data;
+use crate::report::sim_all_panels::Panels;
+use crate::report::{Table, paper_table};
+use crate::verify::{Form, Row};
+use std::collections::{BTreeMap, BTreeSet};
+
+const WORLDS: [Setting; 2] = [Setting::Linear, Setting::Nonlinear];
+
+/// Every table by name.
+pub(super) fn tables(sources: &Sources) -> BTreeMap<String, Table> {
+    let mut tables = BTreeMap::new();
+    let mut add = |name: &str, table: Table| {
+        tables.insert(name.to_string(), table);
+    };
+    add("methods", methods(sources));
+    add("regret", regret(sources));
+    add("optima", optima(sources));
+    add("rates", rates(sources));
+    add("additivity", additivity(sources));
+    add("peers", peers(sources));
+    add("peers_fitted_q", peers_fitted_q(sources));
+    add("claims", claims(sources));
+    add("real_paper", paper_table());
+    for study in sources.studies {
+        let table = real_data(&sources.results.splits, &sources.scale, study);
+        add(&format!("real_{}", study.name().replace('-', "_")), table);
+        if !study.is_simulated() {
+            add(&format!("differences_{}", study.name()), differences(sources, study));
+        }
+    }
+    tables
+}
+
+/// Every method at the figure's N and δ, both worlds side by side.
+fn methods(sources: &Sources) -> Table {
+    let scale = &sources.scale;
+    let panels = WORLDS.map(|world| Panels { records: &sources.results.sim_all, scale, world, size: SIZE });
+    let columns = ["method", "CF metric, linear", "value, linear", "CF metric, non-linear", "value, non-linear"];
+    let mut table = Table::new("", 1, columns);
+    let mixtures = scale.weights.iter().map(|&w| Method::Mixture(w));
+    for method in Method::PAPER.into_iter().chain([Method::TrueMeans, Method::KnownForm]).chain(mixtures) {
+        let points = panels.each_ref().map(|p| p.at_center(method));
+        if points.iter().all(Option::is_none) {
+            continue;
+        }
+        let cells = points.iter().flat_map(|point| match point {
+            Some(p) => [with_interval(p.unfairness, 4), with_interval(p.value, 3)],
+            None => ["–", "–"].map(String::from),
+        });
+        table.push(std::iter::once(method.title()).chain(cells));
+    }
+    table
+}
+
+/// J*CF less the value over the long horizon, over N.
+fn regret(sources: &Sources) -> Table {
+    let scale = &sources.scale;
+    let columns = ["N", "Oracle, linear", "Ours, linear", "Oracle, non-linear", "Ours, non-linear"];
+    let mut table = Table::new("", 1, columns);
+    for &size in &scale.sizes {
+        let mut row = vec![size.to_string()];
+        for world in WORLDS {
+            let panels = Panels { records: &sources.results.sim_all, scale, world, size: SIZE };
+            let best = optimum_at(sources.results, world, scale.strength);
+            for method in [Method::Oracle, Method::Ours] {
+                let point = panels.over_size(method).into_iter().find(|p| p.at == size as f64);
+                row.push(match (point, best) {
+                    (Some(p), Some((fair, _))) => {
+                        with_interval(Estimate { mean: fair - p.long_value.mean, ..p.long_value }, 3)
+                    }
+                    _ => "–".into(),
+                });
+            }
+        }
+        table.push(row);
+    }
+    table
+}
+
+/// J*CF and J*Full over δ.
+fn optima(sources: &Sources) -> Table {
+    let columns = ["δ", "J*CF, linear", "J*Full, linear", "J*CF, non-linear", "J*Full, non-linear"];
+    let mut table = Table::new("", 1, columns);
+    let rows = &sources.results.measured.optima;
+    let strengths: Vec<f64> = rows.iter().filter(|r| r.world == Setting::Linear).map(|r| r.strength).collect();
+    for strength in strengths {
+        let cells = WORLDS.iter().flat_map(|world| {
+            let row = rows.iter().find(|r| r.world == *world && r.strength == strength);
+            row.map_or(["–", "–"].map(String::from), |r| {
+                [r.fair, r.full].map(|(value, error)| to_error(value, error))
+            })
+        });
+        table.push(std::iter::once(plain(strength, 1)).chain(cells));
+    }
+    table
+}
+
+/// Slopes on the beds.
+fn rates(sources: &Sources) -> Table {
+    let mut table = Table::new("", 4, ["label", "on", "quantity", "in", "theory", "measured slope"]);
+    for rate in super::rates::rates(sources.results) {
+        table.push([
+            rate.label.to_string(),
+            rate.bed.into(),
+            rate.quantity.into(),
+            rate.law.axis.clone(),
+            crate::report::number::tick(rate.law.target),
+            with_bounds(rate.law.slope, rate.law.interval, 3),
+        ]);
+    }
+    table
+}
+
+/// Whether the spread of residuals depends on the level.
+fn additivity(sources: &Sources) -> Table {
+    let mut table = Table::new("", 2, ["attribute", "output", "χ²", "p"]);
+    for row in &sources.results.measured.additivity {
+        let p = super::labels::short(row.p_value);
+        table.push([row.attribute.clone(), row.output.clone(), plain(row.statistic, 1), p]);
+    }
+    table
+}
+
+/// What Ours is worth beside Random, and how fair beside Unaware, split by split.
+fn differences(sources: &Sources, study: &Study) -> Table {
+    let columns = [
+        "attribute",
+        "unfairness, Ours − Unaware",
+        "value, Ours − Random",
+        "value, Unaware − Random",
+        "value, Full − Random",
+    ];
+    let mut table = Table::new("", 1, columns);
+    for attribute in study.attributes() {
+        let of = |a, b, value| with_interval(paired(sources.results, study, attribute, a, b, value), 3);
+        table.push([
+            attribute.to_string(),
+            of(Method::Ours, Method::Unaware, false),
+            of(Method::Ours, Method::Random, true),
+            of(Method::Unaware, Method::Random, true),
+            of(Method::Full, Method::Random, true),
+        ]);
+    }
+    table
+}
+
+/// The comparisons with one thread a side.
+fn single<'a>(sources: &'a Sources<'a>) -> impl Iterator<Item = &'a Peer> {
+    sources.results.peers.iter().filter(|row| row.threads == 1)
+}
+
+/// A median between its quartiles, with about three digits.
+fn quartiles(q: Quartiles) -> String {
+    let decimals = if q.median < 10.0 { 2 } else { usize::from(q.median < 100.0) };
+    with_bounds(q.median, (q.low, q.high), decimals)
+}
+
+/// Fitted Q iteration: their time in units of ours over n, one row a peer and d.
+fn peers_fitted_q(sources: &Sources) -> Table {
+    let rows: Vec<&Peer> = single(sources).filter(|row| row.count("n").is_some() && row.times.is_none()).collect();
+    let distinct = |name: &str| {
+        let mut values: Vec<f64> = rows.iter().filter_map(|row| row.count(name)).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        values
+    };
+    let sizes = distinct("n");
+    let columns = ["peer".to_string(), "d".into()].into_iter();
+    let titles = sizes.iter().map(|&n| format!("n = {}", crate::report::number::tick(n)));
+    let mut table = Table::new("", 1, columns.chain(titles).chain(["bar".to_string()]));
+    let mut peers: Vec<&str> = Vec::new();
+    for row in &rows {
+        if !peers.contains(&row.peer.as_str()) {
+            peers.push(&row.peer);
+        }
+    }
+    for peer in peers {
+        for &d in &distinct("d") {
+            let of = |n: f64| {
+                rows.iter().find(|row| row.peer == peer && row.count("d") == Some(d) && row.count("n") == Some(n))
+            };
+            let cells = sizes.iter().map(|&n| of(n).and_then(|row| row.ratio).map_or("–".into(), quartiles));
+            let bar = sizes.iter().find_map(|&n| of(n)?.bar).map_or("–".into(), crate::report::number::tick);
+            let head = [peer.to_string(), crate::report::number::tick(d)];
+            table.push(head.into_iter().chain(cells).chain([bar]));
+        }
+    }
+    table
+}
+
+/// Everything else that was compared.
+fn peers(sources: &Sources) -> Table {
+    let mut table = Table::new("", 3, ["task", "peer", "size", "their time / ours", "bar", "reached"]);
+    for row in single(sources).filter(|row| row.count("n").is_none() || row.times.is_some()) {
+        let value = |value: &serde_json::Value| value.as_f64().map_or(value.to_string(), crate::report::number::tick);
+        let size: Vec<String> = row.size.iter().map(|(name, x)| format!("{name} {}", value(x))).collect();
+        let bar = row.bar.map_or("–".into(), |bar| {
+            let sign = if row.times.is_some() { "ours/theirs ≤" } else { "≥" };
+            format!("{sign} {}", crate::report::number::tick(bar))
+        });
+        let ratio = row.ratio.map_or("–".into(), quartiles);
+        let reached = row.reached.map_or("–", |yes| if yes { "yes" } else { "no" });
+        table.push([row.what.clone(), row.peer.clone(), size.join(", "), ratio, bar, reached.into()]);
+    }
+    table
+}
+
+/// Every label: where it is proved and what became of its claims.
+fn claims(sources: &Sources) -> Table {
+    let mut table = Table::new("", 4, ["label", "Coq", "as printed", "corrected"]);
+    let mut seen = BTreeSet::new();
+    for row in &sources.results.verdicts {
+        let label = row.claim.label;
+        if !seen.insert(label) {
+            continue;
+        }
+        let files: BTreeSet<&str> =
+            sources.proofs.get(label).into_iter().flatten().map(|(file, _)| file.trim_end_matches(".v")).collect();
+        let verdicts = |form: Form| {
+            let mut words: Vec<(&str, usize)> = Vec::new();
+            let of_form = |other: &&Row| other.claim.label == label && other.claim.form == form;
+            for other in sources.results.verdicts.iter().filter(of_form) {
+                let word = other.verdict.word();
+                match words.iter_mut().find(|(w, _)| *w == word) {
+                    Some((_, count)) => *count += 1,
+                    None => words.push((word, 1)),
+                }
+            }
+            let text =
+                |(word, count): (&str, usize)| if count == 1 { word.into() } else { format!("{word} ×{count}") };
+            words.into_iter().map(text).collect::<Vec<_>>().join(", ")
+        };
+        let files = files.into_iter().collect::<Vec<_>>().join(", ");
+        table.push([label.to_string(), files, verdicts(Form::Printed), verdicts(Form::Corrected)]);
+    }
+    table
+}

@@ -1,0 +1,30 @@
+//! Where a statement of the source document is examined when no claim bears its label, or why it is not.
+
+/// Labels without a claim of their own: the claim that covers them, or the reason why nothing can be checked.
+pub const UNCHECKED: &[(&str, &str)] = &[
+    ("ALG1-a", "an index: line 4 means Z = zᵢ; the library has no other reading"),
+    ("C3", "the induction hypothesis; the induction is superfluous, see C2"),
+    ("C4", "the base of the induction; see C2"),
+    ("C5", "indices of a display (S₁ for S₂, Ūₜ₋₁ for Ū₂); its content is C2"),
+    ("C6", "repeated use of C5; its content is C2"),
+    ("C7", "an index (𝕊ⱼ^{t−1} for 𝕊ₜ₋₁ᵏ); its content is C2"),
+    ("C8", "a definition: R̃ = Σ pₖℝᵏ; used in C12"),
+    ("C9", "an index set (j from 1, and R̃ₜ₋₂); its content is C2"),
+    ("C13", "is thm:sr_policy in print"),
+    ("F-1", "a value: the first means of the linear world are δ apart"),
+    ("F-2", "is X13"),
+    ("F-4", "values of expit; printed in the witness of X13"),
+    ("F-5", "a choice of the simulation: rewards have no noise, which asm:additive allows"),
+    ("F-6", "is X14 and asm:bounded_reward"),
+    ("X6", "is D20"),
+    ("X8", "is thm:cf_metric in print, with E7, E8, E10, E11 and E12"),
+    ("X9", "is M-TXT3"),
+    ("X10", "is thm:cf, corrected, and M-TXT4"),
+    ("X11", "is thm:sr_policy in print"),
+    ("X12", "is asm:markov"),
+    ("asm:hypothesis", "a definition; what its unspecified norm costs is D4, D19 and X3"),
+    ("asm:unmeasured_confounders", "an assumption; the control of C2 is a world without it"),
+    ("def:cf_policy_cb", "def:cf_policy with one decision"),
+    ("M-RT", "an index: 𝓡ₜ needs Ūₜ₊₁; is C1"),
+    ("M-MET", "is X15 and eq:cf_metric"),
+];
