@@ -71,7 +71,8 @@ class Comparison:
         """Against NumPy's fastest way and against a loop of scikit-learn's regressions."""
         degree, coordinates, levels = FEATURES[d]
         data = tuples.draw(max(2, n // HORIZON), HORIZON, coordinates, levels)
-        spec, size = data.write(self.folder / "tuples"), dict(n=n, d=d)
+        # A folder of its own: the library keeps what it has read from a folder.
+        spec, size = data.write(self.folder / f"tuples-{n}-{d}"), dict(n=n, d=d)
         speed = {}
         for way in ways:
             problem = way(data, degree)
@@ -110,21 +111,21 @@ class Comparison:
         """100 iterations at two million tuples beside 100 readings of their feature matrix."""
         n, d = (100_000 if self.quick else 2_000_000), 15
         degree, coordinates, levels = FEATURES[d]
-        spec = tuples.draw(n // HORIZON, HORIZON, coordinates, levels).write(self.folder / "tuples")
+        spec = tuples.draw(n // HORIZON, HORIZON, coordinates, levels).write(self.folder / "tuples-stream")
         side = self.sides[1]
 
         def fit():
             return side.ask("fitted_q", tuples=spec, degree=degree, iterations=100, repeat=1)["time"]
 
         def read():
-            return side.ask("stream", numbers=n * d, repeat=100)["time"] | {}
+            return side.ask("stream", numbers=n * d, repeat=100)["time"]
 
         fit()
         result = alternate(fit, lambda: {c: 100 * t for c, t in read().items()}, 5, "cpu")
         # Turned round: how many times the reading our fit takes; less is better.
         times = {k: 1 / result["ratio"][v] for k, v in [("median", "median"), ("low", "high"), ("high", "low")]}
         reached = times["median"] <= BARS["stream"]
-        bandwidth = {k: n * d * 8 / (t / 100) / 1e9 for k, t in result["peer"].items()}
+        bandwidth = {k: n * d * 8 / (t / 100) / 1e9 for k, t in result["peer_seconds"].items()}
         self.found.append(dict(what="100 iterations", peer="reading the features 100 times", threads=1,
                                size=dict(n=n, d=d), bar=BARS["stream"], reached=reached, times=times,
                                gigabytes_a_second=bandwidth["median"], **result))  # fmt: skip
@@ -192,6 +193,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--largest", type=int, default=2_000_000, help="the most tuples; sizes beyond are left unmeasured")
     parser.add_argument("--only", choices=["fitted_q", "stream", "nets", "pipelines"], nargs="*")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("results.json"))
     arguments = parser.parse_args()
@@ -201,6 +203,7 @@ def main():
         comparison = Comparison(arguments, pathlib.Path(folder))
         if "fitted_q" in parts:
             sizes = [1_000, 10_000] if arguments.quick else [1_000, 10_000, 200_000, 2_000_000]
+            sizes = [n for n in sizes if n <= arguments.largest]
             for d in FEATURES:
                 ways = fqi_numpy.WAYS
                 for n in sizes:
@@ -221,7 +224,6 @@ def main():
         new = {(r["what"], r["peer"]) for r in comparison.found}
         rows = [r for r in kept if (r["what"], r["peer"]) not in new] + comparison.found
         arguments.out.write_text(json.dumps(dict(machine=about, rows=rows), indent=1, ensure_ascii=False) + "\n")
-        comparison.sides[1].ask("readme")
     for side in comparison.sides.values():
         side.close()
 

@@ -13,7 +13,11 @@ pub fn with_speed(readme: &str, peers: &Value, scaling: &Value) -> Option<String
     Some(format!("{before}{BEGIN}\n{}{END}{after}", section(peers, scaling)))
 }
 
+/// Nothing where nothing was measured.
 fn section(peers: &Value, scaling: &Value) -> String {
+    if peers.is_null() {
+        return String::new();
+    }
     let rows: Vec<&Value> = peers["rows"].as_array().into_iter().flatten().collect();
     let mut text = String::new();
     let machine = &peers["machine"];
@@ -83,7 +87,9 @@ fn section(peers: &Value, scaling: &Value) -> String {
         .filter(|r| ["fitted_q", "preprocess", "evaluate"].iter().any(|name| r["what"] == *name))
         .map(|r| format!("{} ∝ {}^{:.2}", words(&r["what"]), words(&r["axis"]), number(&r["exponent"])))
         .collect();
-    line(format!("What to expect at other sizes (`cargo bench`): {}.", exponents.join(", ")));
+    if !exponents.is_empty() {
+        line(format!("What to expect at other sizes (`cargo bench`): {}.", exponents.join(", ")));
+    }
     for limit in scaling["limits"].as_array().into_iter().flatten() {
         line(format!(
             "n = {}, d = {}: {:.1} ns a tuple and iteration; {} binds, {:.0} % of it reached.",

@@ -24,7 +24,7 @@ def alternate(ours, peer, repetitions, clock):
     return dict(
         clock=clock,
         repetitions=repetitions,
-        ours=quartiles(mine),
-        peer=quartiles(theirs),
+        our_seconds=quartiles(mine),
+        peer_seconds=quartiles(theirs),
         ratio=quartiles(theirs / mine),
     )
