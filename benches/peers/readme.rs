@@ -24,10 +24,11 @@ fn section(peers: &Value, scaling: &Value) -> String {
     // Writing to a string does not fail.
     let mut line = |words: String| writeln!(text, "{words}").expect("a string takes every line");
     line(format!(
-        "How many times faster than the peer, in turns on {} ({} cores, {}): median and quartiles of the ratios, one thread each.",
+        "How many times faster than the peer, in turns on {} ({} cores, {}, load {} from other work): median and quartiles of the ratios, one thread each.",
         words(&machine["processor"]),
         machine["cores"],
-        words(&machine["date"])
+        words(&machine["date"]),
+        machine["load"]
     ));
     line(String::new());
     line("| an iteration of fitted Q, n tuples | d = 6 | d = 15 | d = 50 |\n|---|---|---|---|".into());
