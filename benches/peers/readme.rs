@@ -30,6 +30,9 @@ fn section(peers: &Value, scaling: &Value) -> String {
         words(&machine["date"]),
         machine["load"]
     ));
+    if let Some(note) = machine["note"].as_str() {
+        line(note.into());
+    }
     line(String::new());
     line("| an iteration of fitted Q, n tuples | d = 6 | d = 15 | d = 50 |\n|---|---|---|---|".into());
     for peer in ["NumPy", "scikit-learn"] {
