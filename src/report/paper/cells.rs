@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_no_cell_is_named() {
-        let text = pack(&some()).replacen("linear,1,60", "linear,1,sixty", 1);
+        let text = pack(&some()).replacen("linear,0.7,60", "linear,0.7,sixty", 1);
         assert_eq!(unpack(text.as_bytes()), Err((2, "`sixty` is not a number".into())));
         let text = pack(&some()).replacen("linear,", "sideways,", 1);
         assert!(unpack(text.as_bytes()).is_err_and(|(line, reason)| line == 2 && reason.contains("sideways")));
