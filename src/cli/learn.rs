@@ -13,6 +13,7 @@ use counterfair::learn::{
 };
 use counterfair::numeric::Stream;
 use counterfair::preprocess::{Experience, Full, Unaware, View, batch};
+use counterfair::report::outcome as outcome_in_words;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -115,18 +116,18 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
             seed: arguments.model.seed,
             discount: arguments.discount,
             transitions: fit.transitions,
-            outcome: describe(fit.outcome),
+            outcome: outcome_in_words(fit.outcome),
         },
     });
     atomically(&arguments.save, |out| Ok(serde_json::to_writer_pretty(out, &policy)?))?;
     if arguments.json {
         let summary = serde_json::json!({
-            "method": method, "people": panel.people(), "transitions": fit.transitions, "outcome": describe(fit.outcome),
+            "method": method, "people": panel.people(), "transitions": fit.transitions, "outcome": outcome_in_words(fit.outcome),
             "condition": fit.condition, "warnings": notes,
         });
         println!("{summary:#}");
     } else {
-        println!("{}: {} transitions; {}", arguments.save.display(), fit.transitions, describe(fit.outcome));
+        println!("{}: {} transitions; {}", arguments.save.display(), fit.transitions, outcome_in_words(fit.outcome));
         for line in notes {
             eprintln!("warning: {line}");
         }
@@ -173,20 +174,6 @@ fn learn<V: View>(
         stage("fitted Q iteration", || fitted_q_iteration(experience, &features, settings))?;
     let q = StoredQ::Linear { features: Features::Polynomial(features), weights: q.weights().to_vec() };
     Ok(Learned { q, outcome, condition: Some(condition), transitions })
-}
-
-/// How fitted Q iteration ended, in words.
-fn describe(outcome: Outcome) -> String {
-    match outcome {
-        Outcome::Converged { iterations } => format!("converged after {iterations} iterations"),
-        Outcome::IterationLimit { iterations, change } => {
-            format!("{iterations} iterations, the last of which moved values by {change:.1e} of the largest")
-        }
-        Outcome::RankDeficient { action, rank, features } => {
-            format!("rank-deficient: the data determine {rank} of {features} weights of action code {action}")
-        }
-        Outcome::Diverged { iteration } => format!("diverged at iteration {iteration}"),
-    }
 }
 
 fn outcome_warning(outcome: Outcome, panel: &Panel) -> Option<String> {

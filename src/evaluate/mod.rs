@@ -3,6 +3,7 @@
 //! | question | answer | needs |
 //! |---|---|---|
 //! | value, CF metric, action rates in a known world | [`evaluate()`] | a world |
+//! | does the level reach the decision directly, or through the state? | [`paths()`] | states of all worlds |
 //! | would other past actions change the decision? | [`strict_unfairness`] | a world |
 //! | CF metric and action rates on recorded histories | [`audit`] | a mechanism fitted apart from the policy's |
 //! | value from recorded histories, by regression | [`fitted_q_evaluation`] | π along them, features |
@@ -17,6 +18,7 @@ mod disagreement;
 mod fqe;
 mod importance;
 mod panel_audit;
+mod paths;
 mod rollout;
 mod side;
 mod strict;
@@ -26,5 +28,6 @@ pub use disagreement::{Disagreement, Unfairness};
 pub use fqe::{EvaluationError, EvaluationSettings, FittedEvaluation, fitted_q_evaluation};
 pub use importance::{NobodyFollows, OffPolicy, OffPolicyError, Overlap};
 pub use panel_audit::{AuditError, PanelAudit, PanelDraws, audit, probabilities_along};
+pub use paths::{Paths, paths};
 pub use rollout::{Evaluation, evaluate};
 pub use strict::{Alternatives, PASTS_LIMIT, StrictUnfairness, TooManyPasts, strict_unfairness};

@@ -123,6 +123,15 @@ impl Context {
         Ok((Record { cell: cell.clone(), results }, stages))
     }
 
+    /// Does cells side by side and keeps nothing but their records, in the order of the cells: for grids of a size that one waits for.
+    ///
+    /// # Errors
+    /// [`CellError`].
+    pub fn run_all(&self, cells: &[Cell]) -> Result<Vec<Record>, CellError> {
+        self.prepare(&cells.iter().collect::<Vec<_>>())?;
+        cells.par_iter().with_max_len(1).map(|cell| Ok(self.run(cell)?.0)).collect()
+    }
+
     /// The panel of a study seen through an attribute, and its generative model, whose one fit depends on no seed of a cell.
     fn aspect(&self, study: &str, attribute: &str) -> Result<(&Panel, &Generative), CellError> {
         let name = || (study.to_string(), attribute.to_string());

@@ -34,7 +34,7 @@ pub use context::{CellError, Context};
 pub use generative::Generative;
 pub use grid::{Label, Scale, UnknownLabel};
 pub use method::{Method, UnknownMethod};
-pub use policies::{NotLearned, Stages};
+pub use policies::{Candidate, NotLearned, School, Stages};
 pub use record::{Learning, Measured, MethodOutcome, MethodResult, Record};
 pub use runner::{Finished, Plan, Progress, RunError, merge, run};
 pub use shard::{NotAShard, Shard};

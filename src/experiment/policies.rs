@@ -80,15 +80,27 @@ pub(super) fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {
 }
 
 /// Learns methods from one panel; what two of them share is made once.
-pub(super) struct School<'a> {
+///
+/// # Example
+/// ```
+/// use counterfair::experiment::{DISCOUNT, Learner, Method, School};
+/// use counterfair::model::{Exogenous, simulate, worlds::Linear};
+/// use counterfair::numeric::Stream;
+/// let world = Linear::new(1.0);
+/// let panel = simulate(&world, &Exogenous::draw(&world, 100, 5, Stream::new(1)));
+/// let mut school = School::new(&panel, Learner::LeastSquares, DISCOUNT, Stream::new(2));
+/// let ours = school.learn(Method::Ours)?;
+/// assert!(ours.agent.is_deterministic());
+/// # Ok::<(), counterfair::experiment::NotLearned>(())
+/// ```
+pub struct School<'a> {
     panel: &'a Panel,
     learner: Learner,
     stream: Stream,
     discount: f64,
     full: Option<Result<Candidate, NotLearned>>,
     ours: Option<Result<Candidate, NotLearned>>,
-    /// Where the time went.
-    pub stages: Stages,
+    pub(super) stages: Stages,
 }
 
 impl<'a> School<'a> {
@@ -98,6 +110,9 @@ impl<'a> School<'a> {
     }
 
     /// A method that needs data only.
+    ///
+    /// # Errors
+    /// [`NotLearned`].
     pub fn learn(&mut self, method: Method) -> Result<Candidate, NotLearned> {
         let (p, levels, actions) = (self.panel.state_dim(), self.panel.levels().len(), self.panel.action_names().len());
         match method {
@@ -130,6 +145,9 @@ impl<'a> School<'a> {
     }
 
     /// Any method, in a world that is known.
+    ///
+    /// # Errors
+    /// [`NotLearned`].
     pub fn learn_in<W: World + Clone + 'static>(&mut self, world: &W, method: Method) -> Result<Candidate, NotLearned> {
         let (p, levels) = (world.state_dim(), world.levels());
         let weights = world.level_probabilities().to_vec();

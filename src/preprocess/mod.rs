@@ -6,6 +6,7 @@
 mod batch;
 mod cross_fit;
 pub mod diagnostics;
+mod distance;
 mod memory;
 mod observed;
 mod oracle;
@@ -15,6 +16,7 @@ mod view;
 
 pub use batch::{Experience, StateOverflow, batch};
 pub use cross_fit::{CrossFitError, cross_fitted_batch, folds};
+pub use distance::distance_by_time;
 pub use memory::Memory;
 pub use observed::{Full, Unaware};
 pub use oracle::Oracle;

@@ -2,6 +2,7 @@
 
 mod claims;
 mod manifest;
+pub mod notebook;
 pub mod number;
 mod page;
 pub mod paper;
@@ -11,6 +12,7 @@ mod semi;
 mod sim_all;
 mod sim_all_panels;
 mod table;
+mod words;
 
 pub use claims::claims;
 pub use manifest::Manifest;
@@ -19,14 +21,9 @@ pub use real_data::{paper_table, real_data};
 pub use semi::semi;
 pub use sim_all::sim_all;
 pub use table::Table;
+pub use words::outcome;
 
 /// Text with what means something to HTML written out.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-/// Hands a notebook's cell its output: HTML, and plain text for what cannot show it.
-fn display(html: &str, text: &str) {
-    println!("EVCXR_BEGIN_CONTENT text/html\n{html}\nEVCXR_END_CONTENT");
-    println!("EVCXR_BEGIN_CONTENT text/plain\n{text}\nEVCXR_END_CONTENT");
 }

@@ -48,6 +48,20 @@ pub fn tick(value: f64) -> String {
     minus(text.trim_end_matches('0').trim_end_matches('.').to_string())
 }
 
+/// A number to four significant digits, without trailing zeros.
+pub fn significant(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    if !(-4..7).contains(&magnitude) {
+        return minus(format!("{value:.3e}"));
+    }
+    let text = format!("{value:.*}", (3 - magnitude).max(0) as usize);
+    let trimmed = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    minus(trimmed.to_string())
+}
+
 /// The same number with a true minus sign.
 pub fn minus_sign(text: &str) -> String {
     minus(text.to_string())
@@ -77,6 +91,10 @@ mod tests {
         assert_eq!(tick(0.0001), "0.0001");
         assert_eq!(tick(0.00002), "2e−5");
         assert_eq!(with_deviation(57.094, 0.312, 2), "57.09 (0.31)");
+        assert_eq!(
+            [0.0, 1234.56, -0.05, 0.000_123_456, 1.2e-7, 3e8].map(significant),
+            ["0", "1235", "−0.05", "0.0001235", "1.200e−7", "3.000e8"]
+        );
     }
 
     #[test]

@@ -18,6 +18,13 @@ pub struct Figure {
     pub csv: String,
 }
 
+impl Figure {
+    /// What it shows, for readers without eyes for it.
+    pub fn text(&self) -> String {
+        format!("{}\n", self.caption)
+    }
+}
+
 /// What belongs to one label of the paper.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Section {

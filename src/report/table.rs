@@ -111,9 +111,22 @@ impl Table {
         std::iter::once(&self.columns).chain(&self.rows).map(line).collect()
     }
 
-    /// Shows the table when it ends a notebook's cell.
-    pub fn evcxr_display(&self) {
-        super::display(&self.html(), &self.terminal());
+    /// An HTML table that carries its own style: a notebook has none of ours. The caption stands above it, or it would be as narrow as the table.
+    pub fn notebook_html(&self) -> String {
+        let cell = |tag: &str, j: usize, text: &str| {
+            let side = if j < self.words { "left" } else { "right" };
+            format!("<{tag} style=\"text-align:{side}\">{}</{tag}>", escape(text))
+        };
+        let line = |tag: &str, cells: &[String]| {
+            let cells: String = cells.iter().enumerate().map(|(j, text)| cell(tag, j, text)).collect();
+            format!("<tr>{cells}</tr>\n")
+        };
+        let body: String = self.rows.iter().map(|row| line("td", row)).collect();
+        format!(
+            "<p>{}</p>\n<table>\n<thead>{}</thead>\n<tbody>{body}</tbody>\n</table>",
+            escape(&self.caption),
+            line("th", &self.columns)
+        )
     }
 }
 

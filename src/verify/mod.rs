@@ -43,6 +43,7 @@ mod unchecked;
 mod unfairness;
 
 pub use claim::{Budget, Claim, Expected, Form, Law, Row, Verdict, Witness};
+pub use regret::{Bounds, bounds};
 pub use stored::{RowsError, read_rows};
 pub use unchecked::UNCHECKED;
 

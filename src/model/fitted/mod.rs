@@ -1,5 +1,6 @@
 //! Mechanisms fitted to data: line 1 and 2 of `alg:cf:1`.
 
+mod balanced;
 mod basis;
 mod cross_validation;
 mod design;
@@ -11,6 +12,7 @@ mod regression;
 mod spline;
 mod terms;
 
+pub use balanced::Balanced;
 pub use basis::StateBasis;
 pub use gain::one_step_gain;
 pub use neural::NeuralSettings;

@@ -82,6 +82,7 @@ impl Canvas<'_> {
             Marker::Diamond => {
                 self.shade(&[(x, y - r - 1.0), (x + r + 1.0, y), (x, y + r + 1.0), (x - r - 1.0, y)], color, 1.0);
             }
+            Marker::None => {}
             Marker::Cross => {
                 self.line(&[(x - r, y - r), (x + r, y + r)], color, 1.6, false);
                 self.line(&[(x - r, y + r), (x + r, y - r)], color, 1.6, false);

@@ -3,6 +3,7 @@
 use super::axis::{Axis, Placed, Spacing};
 use super::canvas::{Canvas, Hang, svg};
 use super::palette::{INK, Ink, MUTED};
+use crate::report::number::significant;
 
 /// A number with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,6 +29,18 @@ impl Span {
     }
 }
 
+impl From<f64> for Span {
+    fn from(number: f64) -> Self {
+        Self::exact(number)
+    }
+}
+
+impl From<crate::numeric::Estimate> for Span {
+    fn from(estimate: crate::numeric::Estimate) -> Self {
+        Self::of(estimate)
+    }
+}
+
 impl Span {
     /// An estimate of a share: its interval ends where shares end.
     pub fn share(estimate: crate::numeric::Estimate) -> Self {
@@ -45,6 +58,14 @@ pub struct Series {
     pub ink: Ink,
     /// Its points, from left to right.
     pub points: Vec<(Span, Span)>,
+}
+
+impl Series {
+    /// A series through numbers or estimates.
+    pub fn new<X: Into<Span>, Y: Into<Span>>(name: &str, ink: Ink, points: impl IntoIterator<Item = (X, Y)>) -> Self {
+        let points = points.into_iter().map(|(x, y)| (x.into(), y.into())).collect();
+        Self { name: name.into(), ink, points }
+    }
 }
 
 /// A horizontal line that is not data.
@@ -83,10 +104,44 @@ const BOTTOM: f64 = 46.0;
 const LETTER: f64 = 7.0;
 /// How far below the least mean a logarithmic axis follows a band.
 const BELOW: f64 = 2.0;
+/// Points of a series that its words give at most.
+const LISTED: usize = 12;
 /// Least distance between two labels.
 const APART: f64 = 14.0;
 
 impl Chart {
+    /// A chart without lines.
+    pub fn new(title: &str, x: Axis, y: Axis) -> Self {
+        Self { title: title.into(), x, y, series: vec![], references: vec![] }
+    }
+
+    /// The same chart with one more line.
+    pub fn with(mut self, series: Series) -> Self {
+        self.series.push(series);
+        self
+    }
+
+    /// The same chart with a horizontal line that is not data.
+    pub fn with_reference(mut self, at: f64, name: &str) -> Self {
+        self.references.push(Reference { at, name: name.into() });
+        self
+    }
+
+    /// The chart in words and numbers, for readers without eyes for it. Of long series every tenth point or so is given.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n{} against {}\n", self.title, self.y.title, self.x.title);
+        for series in &self.series {
+            let every = series.points.len().div_ceil(LISTED).max(1);
+            let points = series.points.iter().step_by(every);
+            let pairs = points.map(|(x, y)| format!("{}: {}", significant(x.mean), significant(y.mean)));
+            text += &format!("  {}  {}\n", series.name, pairs.collect::<Vec<_>>().join(", "));
+        }
+        for reference in &self.references {
+            text += &format!("  {}  {}\n", reference.name, significant(reference.at));
+        }
+        text
+    }
+
     /// The chart as SVG.
     pub fn svg(&self) -> String {
         self.svg_at(WIDTH, HEIGHT)
@@ -95,11 +150,6 @@ impl Chart {
     /// The chart as SVG of another size; text and lines keep theirs, so that a smaller chart may stand in a narrower column.
     pub fn svg_at(&self, width: u32, height: u32) -> String {
         svg(width, height, |canvas| self.draw(canvas, f64::from(width), f64::from(height)))
-    }
-
-    /// Shows the chart when it ends a notebook's cell.
-    pub fn evcxr_display(&self) {
-        crate::report::display(&self.svg(), &self.title);
     }
 
     fn draw(&self, canvas: &Canvas, width: f64, height: f64) {
@@ -255,5 +305,14 @@ mod tests {
         for word in ["Ours", "target", "people", "CF metric", "a &amp; b", "viewBox"] {
             assert!(svg.contains(word), "{word} is missing");
         }
+    }
+
+    #[test]
+    fn a_chart_in_words_gives_its_numbers() {
+        let ink = Ink::of(crate::experiment::Method::Ours);
+        let chart = Chart::new("rates", Axis::log("N"), Axis::log("CF metric"))
+            .with(Series::new("Ours", ink, [(100.0, 0.123_456), (200.0, 0.05)]))
+            .with_reference(0.1, "target");
+        assert_eq!(chart.text(), "rates\nCF metric against N\n  Ours  100: 0.1235, 200: 0.05\n  target  0.1\n");
     }
 }

@@ -4,6 +4,7 @@ use super::axis::{Axis, Placed};
 use super::canvas::{Canvas, Hang, svg};
 use super::chart::{Span, WIDTH};
 use super::palette::{BLUE, INK, MUTED, Marker, ORANGE};
+use crate::report::number::significant;
 
 /// One row: a name and a share for each of two groups.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,9 +45,13 @@ impl Dumbbell {
         svg(width, height as u32, |canvas| self.draw(canvas, f64::from(width)))
     }
 
-    /// Shows the chart when it ends a notebook's cell.
-    pub fn evcxr_display(&self) {
-        crate::report::display(&self.svg(), &self.title);
+    /// The chart in words and numbers.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n{}, {} and {}\n", self.title, self.x.title, self.groups[0], self.groups[1]);
+        for Pair { name, shares: [first, second] } in &self.rows {
+            text += &format!("  {name}  {}, {}\n", significant(first.mean), significant(second.mean));
+        }
+        text
     }
 
     fn draw(&self, canvas: &Canvas, width: f64) {

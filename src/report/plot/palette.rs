@@ -38,6 +38,8 @@ pub enum Marker {
     Cross,
     /// A diamond.
     Diamond,
+    /// Nothing: for curves drawn through many points.
+    None,
 }
 
 /// How a series is drawn.
@@ -66,5 +68,23 @@ impl Ink {
             Method::Mixture(_) => (INK, Marker::Ring, true),
         };
         Self { color, marker, dashed }
+    }
+
+    /// The ink of a sensitive level, or of whatever is counted.
+    pub fn level(k: usize) -> Self {
+        let inks =
+            [(ORANGE, Marker::Triangle), (BLUE, Marker::Disc), (GREEN, Marker::Diamond), (PURPLE, Marker::Cross)];
+        let (color, marker) = inks[k % inks.len()];
+        Self { color, marker, dashed: k >= inks.len() }
+    }
+
+    /// The same colour for a curve through many points.
+    pub fn curve(self) -> Self {
+        Self { marker: Marker::None, ..self }
+    }
+
+    /// The same ink with a broken line.
+    pub fn dashed(self) -> Self {
+        Self { dashed: true, ..self }
     }
 }

@@ -183,7 +183,44 @@ fn averager(budget: Budget, constants: [f64; 2]) -> Verdict {
 }
 
 /// Steps of fitted Q iteration: γ⁴⁰ is one part in seven thousand.
-const STEPS: i32 = 40;
+pub(super) const STEPS: i32 = 40;
+
+/// R₂ and L₂ of hat functions: ‖φ‖₂ ≤ 1, and two neighbours move by the number of cells each.
+fn feature_constants(bed: &Hat) -> (f64, f64) {
+    (1.0, std::f64::consts::SQRT_2 * bed.cells() as f64)
+}
+
+/// The largest ε_s that the condition 8R₂L₂ε_s ≤ λ₀ allows.
+pub(super) fn largest_state_error(bed: &Hat) -> f64 {
+    let (r2, l2) = feature_constants(bed);
+    bed.coverage(0.5) / (8.0 * r2 * l2)
+}
+
+/// What the corrected theorem says about one data set of a hat bed.
+pub(super) struct Guarantee {
+    pub e_stat: f64,
+    pub e_pert: f64,
+    pub ξ: f64,
+}
+
+/// ξ = (e_stat + e_pert)/(1−γ) + γᴮV, with the constants of the data at hand or of the population.
+pub(super) fn guarantee(bed: &Hat, fit: &HatFit, by: &Disturbance, certificate: bool) -> Guarantee {
+    let (γ, limit) = (bed.discount(), bed.reward_bound() / (1.0 - bed.discount()));
+    let (d, n, λ0) = (fit.weights.len() as f64, fit.truth.len() as f64, bed.coverage(0.5));
+    let ((r2, l2), ε_s, ε_r) = (feature_constants(bed), by.states, by.rewards);
+    let net = (2.0 * n.ln() + 2.0 * d * (1.0 + 4.0 * r2 * (n / λ0).sqrt()).ln()).sqrt();
+    let bracket = d.sqrt() + net + 2.0 * γ;
+    let Certificate { reach, a, c } = if certificate {
+        Certificate::of(bed, fit, by)
+    } else {
+        Certificate { reach: r2 * (2.0 / (n * λ0)).sqrt(), a: λ0 / 2.0, c: λ0 / 4.0 }
+    };
+    let (weight, steepest) = (limit / a.sqrt(), l2 * limit / c.sqrt());
+    let e_stat = reach * limit * bracket;
+    let first = (ε_r + γ * steepest * ε_s + l2 * weight * ε_s) / c.sqrt();
+    let e_pert = r2 * (first + l2 * ε_s * limit / c);
+    Guarantee { e_stat, e_pert, ξ: (e_stat + e_pert) / (1.0 - γ) + γ.powi(STEPS) * limit }
+}
 
 /// Largest ratio of ‖Q* − f̂‖ to factor·ξ, and of regret to factor·2ξ/(1−γ), over data sets of the hat bed.
 fn on_the_hat_bed(budget: Budget, certificate: bool, factor: f64) -> Verdict {
@@ -191,31 +228,17 @@ fn on_the_hat_bed(budget: Budget, certificate: bool, factor: f64) -> Verdict {
     let bed = hat();
     let q = bed.optimum();
     let (γ, limit) = (bed.discount(), bed.reward_bound() / (1.0 - bed.discount()));
-    let d = q.len() as f64;
-    let (r2, l2) = (1.0, std::f64::consts::SQRT_2 * bed.cells() as f64);
     let λ0 = bed.coverage(0.5);
     for seed in 0..budget.pick(4, 60) {
         for n in [500usize, 2000] {
             for (k, size) in [0.0, 0.1, 1.0].into_iter().enumerate() {
-                // The condition 8R₂L₂ε_s ≤ λ₀ allows this much at most.
-                let ε_s = size * λ0 / (8.0 * r2 * l2);
+                let ε_s = size * largest_state_error(&bed);
                 let by = Disturbance { states: ε_s, rewards: 0.05 * size, scale: 1.0 };
                 let ε_r = by.rewards;
                 let stream = Stream::new(63).index(seed).index(n as u64).index(k as u64);
                 let fit = learn(&bed, n, STEPS as usize, by, Clipping::Rewards(bed.reward_bound()), stream);
-                let x = (n as f64).ln();
-                let net = (2.0 * x + 2.0 * d * (1.0 + 4.0 * r2 * (n as f64 / λ0).sqrt()).ln()).sqrt();
-                let bracket = d.sqrt() + net + 2.0 * γ;
-                let Certificate { reach, a, c } = if certificate {
-                    Certificate::of(&bed, &fit, &by)
-                } else {
-                    Certificate { reach: r2 * (2.0 / (n as f64 * λ0)).sqrt(), a: λ0 / 2.0, c: λ0 / 4.0 }
-                };
-                let (weight, steepest) = (limit / a.sqrt(), l2 * limit / c.sqrt());
-                let e_stat = reach * limit * bracket;
-                let first = (ε_r + γ * steepest * ε_s + l2 * weight * ε_s) / c.sqrt();
-                let e_pert = r2 * (first + l2 * ε_s * limit / c);
-                let ξ = factor * ((e_stat + e_pert) / (1.0 - γ) + γ.powi(STEPS) * limit);
+                let Guarantee { e_stat, e_pert, ξ } = guarantee(&bed, &fit, &by, certificate);
+                let ξ = factor * ξ;
                 let error = small::sup(&q.iter().zip(&fit.weights).map(|(q, w)| q - w).collect::<Vec<_>>());
                 let text = || {
                     format!(
