@@ -38,9 +38,7 @@ fn observations(rows: &[Row], left_out: usize) -> Vec<String> {
     let standing = count(&|row| row.claim.form == Form::Corrected && !row.verdict.is(Expected::Refuted));
     let turned = count(&|row| row.claim.control_turns(&row.control));
     let mut seen = vec![
-        format!(
-            "{refuted} of {printed} printed statements are refuted, each with a witness that can be computed by hand."
-        ),
+        format!("{refuted} of {printed} printed statements are refuted, each with a witness."),
         format!("{standing} of {} corrected or added statements stand.", rows.len() - printed),
         format!("{turned} of {} controls came back with the opposite verdict, as they must.", rows.len()),
     ];

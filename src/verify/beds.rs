@@ -37,14 +37,28 @@ pub(super) const CLAIMS: &[Claim] = &[
     ),
 ];
 
-/// The hat bed of all laws: m = 4, γ = 0.8, reward noise ±0.2, and a boundary: each action is better somewhere by a tenth.
+/// The hat bed of nearly all laws: m = 4, γ = 0.8, reward noise ±0.2, and a boundary: each action is better somewhere by a tenth.
 pub(super) fn hat() -> Hat {
-    let divided = |bed: &Hat| {
-        let preference = bed.greedy(&bed.optimum()).preference;
-        preference.iter().any(|d| *d > 0.1) && preference.iter().any(|d| *d < -0.1)
-    };
+    first_hat(|preference| preference.iter().any(|d| *d > 0.1) && preference.iter().any(|d| *d < -0.1))
+}
+
+/// The hat bed of the law of regret: a boundary, and no node nearer to a tie than 0.3.
+///
+/// Regret is a square of the error while errors move the boundary within its cell. On [`hat`], where the action values of some
+/// node are 0.07 apart, regret/error² still falls by a fifth between errors of 0.05 and 0.01: the law is true there too, but
+/// shows only at sizes beyond those below.
+pub(super) fn hat_far_from_ties() -> Hat {
+    first_hat(|preference| {
+        preference.iter().all(|d| d.abs() > 0.3)
+            && preference.iter().any(|d| *d > 0.0)
+            && preference.iter().any(|d| *d < 0.0)
+    })
+}
+
+/// The first of a sequence of random beds whose Q*(·, 1) − Q*(·, 0) at the nodes is as wanted.
+fn first_hat(wanted: impl Fn(&[f64]) -> bool) -> Hat {
     let drawn = |i| Hat::random(4, 0.8, 0.2, Stream::new(1).named("bed:hat").index(i));
-    (0..).map(drawn).find(divided).expect("some bed has a boundary")
+    (0..).map(drawn).find(|bed| wanted(&bed.greedy(&bed.optimum()).preference)).expect("some bed is as wanted")
 }
 
 /// Largest deviations among numbers of size 1/(1−γ) ≤ 10 after a solve of dimension ten.

@@ -227,10 +227,12 @@ impl Moment {
 fn moments(budget: Budget, right: fn(&Moment) -> f64) -> Verdict {
     let mut search = Search::new();
     let mut case = |s: &[f64], next: &[f64], s_hat: &[f64], next_hat: &[f64], w: &[f64], r: f64, r_hat: f64, γ: f64| {
-        let f = |s: &[f64]| dot(w, s);
-        let (y, y_hat) = (r + γ * f(next), r_hat + γ * f(next_hat));
-        let left = sup(&s.iter().zip(s_hat).map(|(s, t)| s * y - t * y_hat).collect::<Vec<_>>());
-        let gap = |x: &[f64], y: &[f64]| sup(&x.iter().zip(y).map(|(x, y)| x - y).collect::<Vec<_>>());
+        let less = |x: &[f64], y: &[f64]| -> Vec<f64> { x.iter().zip(y).map(|(x, y)| x - y).collect() };
+        let gap = |x: &[f64], y: &[f64]| sup(&less(x, y));
+        // sy − ŝŷ = (s − ŝ)y + ŝ(y − ŷ): differences are taken where they are small, so that no digits cancel when they are tiny.
+        let y = r + γ * dot(w, next);
+        let off = (r - r_hat) + γ * dot(w, &less(next, next_hat));
+        let left = sup(&less(s, s_hat).iter().zip(s_hat).map(|(by, t)| by * y + t * off).collect::<Vec<_>>());
         let weight_sum: f64 = w.iter().map(|x| x.abs()).sum();
         let moment = Moment {
             γ,
