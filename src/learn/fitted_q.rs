@@ -3,6 +3,7 @@
 use super::LinearQ;
 use super::features::FeatureMap;
 use super::fitted_q_pass::{Backup, Sweep};
+use super::held_choices::HeldChoices;
 use super::regressions::{Course, Regressions, Stopping};
 use crate::preprocess::{Experience, View};
 
@@ -107,7 +108,8 @@ pub struct FittedQ<V, F> {
 /// ```text
 /// yᵢ = rᵢ + γ maxₐ f̂_{b−1}(sᵢ′, a),    f̂_b = argmin_f Σᵢ (f(sᵢ, aᵢ) − yᵢ)²
 /// ```
-/// The matrix Σ φφᵀ does not change with b: it is factored once, and an iteration costs one pass over the data.
+/// The matrix Σ φφᵀ does not change with b: it is factored once, and an iteration costs at most one pass over the data; once greedy
+/// actions hardly change, far less.
 ///
 /// # Errors
 /// A [`FittedQError`] when the call makes no sense. Not converging, a deficient rank and divergence are [`Outcome`]s.
@@ -128,8 +130,18 @@ pub fn fitted_q_iteration<V: View, F: FeatureMap + Clone>(
     let largest_reward = experience.rewards().iter().fold(0.0f64, |m, r| m.max(r.abs())).min(reward_limit);
     let stopping =
         Stopping { iterations: settings.iterations, tolerance: settings.tolerance, largest_reward, discount: γ };
-    let Course { weights, outcome, .. } =
-        regressions.iterate(stopping, |weights, next| regressions.fit(&sweep, weights, γ, backup, next)); // lines 3 to 5
+    // Sums over held choices lose the digits that a Gram matrix loses, and are linear in the weights only where nothing is clipped.
+    let can_hold = matches!(backup, Backup::Max) && regressions.are_well_conditioned();
+    let mut choices = HeldChoices::new(&sweep, γ, regressions.feature_sizes(), settings.iterations);
+    let Course { weights, outcome, .. } = regressions.iterate(stopping, |weights, next| {
+        // Lines 3 to 5.
+        if can_hold {
+            choices.moments(weights, next);
+            regressions.solve_in_place(next);
+        } else {
+            regressions.fit(&sweep, weights, γ, backup, next);
+        }
+    });
     let outcome = match outcome {
         Outcome::Diverged { .. } => outcome,
         _ => regressions.deficiency.unwrap_or(outcome),

@@ -7,6 +7,7 @@ pub mod features;
 mod finite;
 mod fitted_q;
 mod fitted_q_pass;
+mod held_choices;
 mod mixture;
 mod neural_q;
 pub mod optimum;

@@ -159,6 +159,13 @@ impl Regressions {
         movement
     }
 
+    /// A typical size of each feature: its largest root mean square among the actions, or 1 where it was always 0.
+    pub(crate) fn feature_sizes(&self) -> Vec<f64> {
+        let d = self.scale.len() / self.actions.len();
+        let largest = |j: usize| self.scale.iter().skip(j).step_by(d).fold(0.0f64, |m, s| m.max(*s));
+        (0..d).map(largest).map(|size| if size > 0.0 { size } else { 1.0 }).collect()
+    }
+
     /// The largest condition number among the actions, columns scaled.
     pub(crate) fn condition(&self) -> f64 {
         self.actions.iter().map(Regression::condition).fold(1.0, f64::max)
