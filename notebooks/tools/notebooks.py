@@ -161,7 +161,8 @@ body { max-width: 62rem; margin: 0 auto !important; }
 .jp-OutputArea-output pre { word-break: normal; overflow-wrap: anywhere; }
 .jp-RenderedSVG svg, .jp-RenderedSVG img { max-width: 100%; height: auto; }
 .jp-RenderedHTMLCommon table { margin-left: 0; font-size: 0.85rem; width: max-content; max-width: 58rem; }
-.jp-RenderedHTMLCommon [style*="right"] { white-space: nowrap; }
+.jp-RenderedHTMLCommon table:has(th:nth-child(3)) [style*="right"] { white-space: nowrap; }
+.jp-RenderedHTMLCommon table:not(:has(th:nth-child(3))) { max-width: 100%; }
 @media (max-width: 40rem) { .jp-RenderedSVG img.wide { max-width: none; } }
 .jp-RenderedHTMLCommon caption { padding: 0.3rem 0; color: #444; }
 math { font-family: "STIX Two Math", "Latin Modern Math", "Cambria Math", math, serif; font-size: 1.08em; }
