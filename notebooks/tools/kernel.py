@@ -33,8 +33,7 @@ def environment(build: Path) -> dict:
     library = subprocess.run(["rustc", "--print", "target-libdir"], check=True, capture_output=True, text=True).stdout.strip()
     name = "DYLD_LIBRARY_PATH" if sys.platform == "darwin" else "LD_LIBRARY_PATH"
     paths = [library] + [path for path in [os.environ.get(name)] if path]
-    # A failed assertion says what it has to say in a line; thirty of the stack below the kernel say nothing to a reader.
-    return {**os.environ, "EVCXR_TMPDIR": str(build), "RUST_BACKTRACE": "0", name: os.pathsep.join(paths)}
+    return {**os.environ, "EVCXR_TMPDIR": str(build), name: os.pathsep.join(paths)}
 
 
 def main() -> int:
