@@ -12,6 +12,7 @@ import os
 import re
 import sys
 import time
+from html import escape
 from pathlib import Path
 
 import nbformat
@@ -144,6 +145,7 @@ def html(path: Path, folder: Path) -> Path:
     exporter = HTMLExporter(template_name="lab", mathjax_url="", require_js_url="")
     exporter.exclude_input_prompt = exporter.exclude_output_prompt = True
     body, _ = exporter.from_notebook_node(notebook, resources={"metadata": {"name": title(notebook, path)}})
+    body = described(body, notebook)
     # Links between notebooks lead to their rendered neighbours.
     body = re.sub(r'href="([^":/]+)\.ipynb"', r'href="\1.html"', body)
     folder.mkdir(parents=True, exist_ok=True)
@@ -155,12 +157,31 @@ def html(path: Path, folder: Path) -> Path:
 STYLE = """
 body { max-width: 62rem; margin: 0 auto !important; }
 .jp-RenderedHTMLCommon p, .jp-RenderedHTMLCommon li { max-width: 46rem; }
+.jp-OutputArea-output, .jp-InputArea-editor, .jp-RenderedMarkdown { overflow-x: auto; }
+.jp-OutputArea-output pre { word-break: normal; overflow-wrap: anywhere; }
 .jp-RenderedSVG svg, .jp-RenderedSVG img { max-width: 100%; height: auto; }
-.jp-RenderedHTMLCommon table { margin-left: 0; font-size: 0.85rem; }
+.jp-RenderedHTMLCommon table { margin-left: 0; font-size: 0.85rem; width: max-content; max-width: 58rem; }
+.jp-RenderedHTMLCommon table:has(th:nth-child(3)) [style*="right"] { white-space: nowrap; }
+.jp-RenderedHTMLCommon table:not(:has(th:nth-child(3))) { max-width: 100%; }
+@media (max-width: 40rem) { .jp-RenderedSVG img.wide { max-width: none; } }
 .jp-RenderedHTMLCommon caption { padding: 0.3rem 0; color: #444; }
 math { font-family: "STIX Two Math", "Latin Modern Math", "Cambria Math", math, serif; font-size: 1.08em; }
 math[display="block"] { margin: 0.8rem 0; }
 """
+
+
+def described(body: str, notebook) -> str:
+    """Pictures with their titles for who cannot see them, and marked when they are too wide to be shrunk to a telephone."""
+    outputs = [output.data for cell in code_cells(notebook) for output in cell.outputs if "data" in output]
+    pictures = iter([data for data in outputs if "image/svg+xml" in data])
+
+    def named(_) -> str:
+        data = next(pictures)
+        width = int(re.search(r'width="(\d+)"', data["image/svg+xml"])[1])
+        words = escape(data["text/plain"].strip().splitlines()[0])
+        return f'<img{" class=wide" if width > 600 else ""} alt="{words}"'
+
+    return re.sub(r'<img alt="No description has been provided for this image"', named, body)
 
 
 def title(notebook, path: Path) -> str:
@@ -209,6 +230,11 @@ def self_test(folder: Path) -> list:
     altered.cells[0].outputs[0].data["text/plain"] = "2.34 ± 1.7 (3 units)"
     if len(drift("self-test", notebook, altered)) != 1:
         wrong.append("self-test: a changed output is not noticed")
+    before, after = nbformat.from_dict(notebook), nbformat.from_dict(notebook)
+    for version, height in [(before, "10.0"), (after, "10.1")]:
+        version.cells[0].outputs[0].data["image/svg+xml"] = f'<svg width="20" height="{height}"/>'
+    if len(drift("self-test", before, after)) != 1:
+        wrong.append("self-test: a picture that is drawn otherwise is not noticed")
     altered.cells[0].outputs = []
     if len(drift("self-test", notebook, altered)) != 1:
         wrong.append("self-test: a lost output is not noticed")

@@ -192,6 +192,11 @@ fn support(panel: &Panel, preprocessed: &Experience<Augmented>) -> Vec<Support> 
             }
         }
     }
+    // A coordinate that is 0 or 1 comes back as 1 + 2e-16 when a regression reproduces it: that is rounding, not extrapolation.
+    for (low, high) in range.iter_mut().flatten() {
+        let slack = NOISELESS * low.abs().max(high.abs());
+        (*low, *high) = (*low - slack, *high + slack);
+    }
     let mut found: Vec<Support> = (0..levels).map(|level| Support { level, states: 0, outside: 0 }).collect();
     for (i, person) in panel.iter().enumerate() {
         for row in preprocessed.views_of(i) {
@@ -289,6 +294,39 @@ mod tests {
         assert_eq!((support[0].states, support[0].outside), (5, 3));
         // Level 0's people in world 1: 3.5, 2, 0 and 3, 3, −1: all inside.
         assert_eq!((support[1].states, support[1].outside), (6, 0));
+    }
+
+    #[test]
+    fn a_state_beyond_the_range_by_rounding_is_inside_and_by_a_millionth_is_not() {
+        /// Moves level 0's first states to where level 1 has its largest, and a little further.
+        struct Shifted(f64);
+        impl Mechanism for Shifted {
+            fn state_dim(&self) -> usize {
+                1
+            }
+            fn levels(&self) -> usize {
+                2
+            }
+            fn actions(&self) -> usize {
+                2
+            }
+            fn initial_mean(&self, level: usize) -> &[f64] {
+                if level == 0 { &[0.0] } else { std::slice::from_ref(&self.0) }
+            }
+            fn mean(&self, _: usize, _: &[f64], _: &[u32], next: &mut [f64], rewards: &mut [f64]) {
+                next.fill(0.0);
+                rewards.fill(0.0);
+            }
+        }
+        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 1).unwrap();
+        builder.push(Person { id: "a", level: 0, states: &[1.0], actions: &[0], rewards: &[0.0] }).unwrap();
+        builder.push(Person { id: "b", level: 1, states: &[3.0], actions: &[0], rewards: &[0.0] }).unwrap();
+        let panel = builder.finish();
+        let outside = |shift: f64| {
+            let made = batch(&Sequential::new(&Shifted(shift), vec![0.5, 0.5]), &panel).unwrap();
+            diagnose(&Shifted(shift), &panel, &made).support[1].outside
+        };
+        assert_eq!((outside(2.0), outside(2.0 + 1e-14), outside(2.0 + 1e-6)), (0, 0, 1));
     }
 
     #[test]

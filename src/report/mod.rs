@@ -17,7 +17,7 @@ mod words;
 pub use claims::claims;
 pub use manifest::Manifest;
 pub use page::{Figure, Report, Section, WriteError};
-pub use real_data::{paper_table, real_data};
+pub use real_data::{additivity_table, paper_table, real_data};
 pub use semi::semi;
 pub use sim_all::sim_all;
 pub use table::Table;

@@ -85,7 +85,7 @@ pub(super) fn table(records: &[Record], scale: &Scale, study: &Study) -> Table {
 }
 
 /// Whether the noise of each output has one spread at all levels: what `alg:cf:1` supposes and data can deny.
-fn additivity_table(study: &Study) -> Table {
+pub fn additivity_table(study: &Study) -> Table {
     let caption = "Does the noise depend on the attribute? Mean absolute residual of each output at each level, people as units, and the p-value of \
                    equality. Additive noise means equality; a small p-value means that counterfactual states of this output are not to be trusted, a \
                    large one only that nothing was seen. Denied: below 0.01.";

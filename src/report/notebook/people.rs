@@ -48,7 +48,8 @@ fn rows<'a>(panel: &'a Panel, person: Person<'a>) -> impl Iterator<Item = Vec<St
 impl Show for Study {
     fn content(&self) -> Content {
         let caption = format!(
-            "{} people, {} decisions; state {}; actions {}.",
+            "{} {} people, {} decisions; state {}; actions {}.",
+            self.description(),
             self.people(),
             self.decisions(),
             self.state_names().join(", "),
