@@ -83,6 +83,7 @@ fn largest(worlds: &[Vec<f64>], actions: usize, panel: &Panel) -> Estimate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::{Labels, PanelBuilder, Person};
     use crate::learn::{Behaviour, UniformlyRandom};
     use crate::model::{Exogenous, World, simulate, worlds::Linear};
     use crate::numeric::Stream;
@@ -122,5 +123,14 @@ mod tests {
         assert!(close(level_only.total.mean, odds[1][1] - odds[0][1], ROUNDING), "{level_only:?}");
         let neither = paths(&Deployed::new(Full { state_dim: 1 }, UniformlyRandom { actions: 2 }), &worlds, &panel);
         assert_eq!([neither.direct.mean, neither.indirect.mean, neither.total.mean], [0.0; 3]);
+    }
+
+    #[test]
+    fn of_several_pairs_of_worlds_the_furthest_apart_counts() {
+        let mut builder = PanelBuilder::new(Labels::numbered(3), Labels::numbered(2), 1).unwrap();
+        builder.push(Person { id: "a", level: 0, states: &[0.0, 1.0], actions: &[0], rewards: &[0.0] }).unwrap();
+        // Apart by 0.1 and 0, by 0.8 and 0.4, by 0.7 and 0.4: the first and the last world, which is neither the first pair nor the last.
+        let worlds = [vec![1.0, 0.0, 1.0, 0.0], vec![0.9, 0.1, 1.0, 0.0], vec![0.2, 0.8, 0.6, 0.4]];
+        assert!(close(largest(&worlds, 2, &builder.finish()).mean, 0.6, ROUNDING));
     }
 }

@@ -142,6 +142,24 @@ mod tests {
     }
 
     #[test]
+    fn mean_rewards_are_those_of_the_mechanism_where_levels_agree_and_where_they_are_opposite() {
+        use crate::model::Mechanism;
+        let bed = Circle::default();
+        for (block, apart) in [(0, 0.0), (1, PI)] {
+            for (action, s0) in [(0u32, 0.4), (1, -2.1)] {
+                let mean = |z: usize, s: f64| {
+                    let (mut next, mut reward) = ([0.0], [0.0]);
+                    bed.truth().mean(z, &[s], &[action], &mut next, &mut reward);
+                    reward[0]
+                };
+                let expected = bed.level_law()[0] * mean(0, s0) + bed.level_law()[1] * mean(1, s0 + apart);
+                let [constant, cosine, sine] = bed.mean_reward(action as usize, block);
+                assert!((constant + cosine * s0.cos() + sine * s0.sin() - expected).abs() < CLOSE, "{block}, {action}");
+            }
+        }
+    }
+
+    #[test]
     fn moments_of_the_larger_agree_with_quadrature() {
         let (f, g) = ([0.1, 0.5, -0.2], [0.0, -0.3, 0.4]);
         let at = |w: [f64; 3], x: f64| w[0] + w[1] * x.cos() + w[2] * x.sin();
