@@ -221,3 +221,121 @@ impl Tuples {
         tuples
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Labels, Panel, PanelBuilder, Person};
+    use crate::preprocess::{Observed, Unaware, batch};
+
+    /// r and s′ by state and action, both states and both actions being seen.
+    const REWARD: [[f64; 2]; 2] = [[1.0, -0.5], [0.25, 2.0]];
+    const NEXT: [[usize; 2]; 2] = [[0, 1], [1, 0]];
+
+    fn experience(panel: &Panel) -> Experience<Observed> {
+        batch(&Unaware { state_dim: 1 }, panel).unwrap()
+    }
+
+    fn builder() -> PanelBuilder {
+        PanelBuilder::new(Labels::numbered(1), Labels::numbered(2), 1).unwrap()
+    }
+
+    fn deterministic() -> Experience<Observed> {
+        let mut builder = builder();
+        for (i, actions) in [[0u32, 1, 0, 1, 1], [1, 0, 1, 0, 0], [1, 1, 0, 0, 1]].iter().enumerate() {
+            let (mut s, mut states, mut rewards) = (i % 2, vec![(i % 2) as f64], vec![]);
+            for &a in actions {
+                rewards.push(REWARD[s][a as usize]);
+                s = NEXT[s][a as usize];
+                states.push(s as f64);
+            }
+            let id = i.to_string();
+            builder.push(Person { id: &id, level: 0, states: &states, actions, rewards: &rewards }).unwrap();
+        }
+        experience(&builder.finish())
+    }
+
+    #[test]
+    fn a_flexible_net_does_value_iteration() {
+        let settings =
+            NeuralSettings { discount: 0.5, iterations: 3, steps: 800, learning_rate: 0.02, hidden: vec![16] };
+        let (q, outcome) = neural_fitted_q_iteration(&deterministic(), 1, &settings, Stream::new(3)).unwrap();
+        let mut exact = [[0.0; 2]; 2];
+        for _ in 0..3 {
+            let best = exact.map(|row: [f64; 2]| row[0].max(row[1]));
+            exact = [0, 1].map(|s| [0, 1].map(|a: usize| REWARD[s][a] + 0.5 * best[NEXT[s][a]]));
+        }
+        let mut values = [0.0; 4];
+        q.values(&[0.0, 1.0], &mut values);
+        for s in 0..2 {
+            for a in 0..2 {
+                // What 800 steps leave of the loss; one iteration more or less moves values by 0.1 and more.
+                assert!((values[2 * a + s] - exact[s][a]).abs() < 0.02, "{values:?} and {exact:?}");
+            }
+        }
+        assert!(matches!(outcome, Outcome::IterationLimit { iterations: 3, change } if 0.01 < change && change < 0.5));
+    }
+
+    #[test]
+    fn steps_that_run_away_are_called_divergent() {
+        let settings = NeuralSettings { learning_rate: 1e12, iterations: 2, steps: 5, ..NeuralSettings::default() };
+        let (_, outcome) = neural_fitted_q_iteration(&deterministic(), 1, &settings, Stream::new(3)).unwrap();
+        assert_eq!(outcome, Outcome::Diverged { iteration: 1 });
+    }
+
+    #[test]
+    fn calls_that_make_no_sense_are_errors() {
+        let run = |panel: &Panel, discount: f64| {
+            let settings = NeuralSettings { discount, iterations: 1, steps: 1, ..NeuralSettings::default() };
+            neural_fitted_q_iteration(&experience(panel), 1, &settings, Stream::new(1)).unwrap_err()
+        };
+        let mut alone = builder();
+        alone.push(Person { id: "a", level: 0, states: &[0.5], actions: &[0], rewards: &[1.0] }).unwrap();
+        let alone = alone.finish();
+        assert_eq!(run(&alone, 1.0), NeuralQError::DiscountOutsideUnitInterval(1.0));
+        assert_eq!(run(&alone, 0.9), NeuralQError::NoTransitions);
+    }
+
+    #[test]
+    fn a_tuple_ends_where_its_person_has_a_next_state() {
+        let mut builder = builder();
+        builder
+            .push(Person { id: "a", level: 0, states: &[0.0, 1.0, 2.0], actions: &[0, 1], rewards: &[1.0, 2.0] })
+            .unwrap();
+        builder.push(Person { id: "b", level: 0, states: &[4.0], actions: &[1], rewards: &[9.0] }).unwrap();
+        builder
+            .push(Person { id: "c", level: 0, states: &[7.0, 8.0], actions: &[1, 0], rewards: &[3.0, 5.0] })
+            .unwrap();
+        let Tuples { states, actions, rewards, next } = Tuples::of(&experience(&builder.finish()));
+        assert_eq!((states, next), (vec![0.0, 1.0, 7.0], vec![1.0, 2.0, 8.0]));
+        assert_eq!((actions, rewards), (vec![0, 1, 1], vec![1.0, 2.0, 3.0]));
+    }
+
+    fn three_levels() -> QNet {
+        let scale = Standardizer::fit(&[1.0, 10.0, 3.0, 50.0, 8.0, 30.0], 2).unwrap();
+        QNet { scale, levels: 3, network: Network::new(&[5, 4, 2], &mut Stream::new(1).rng()) }
+    }
+
+    #[test]
+    fn coordinates_are_standardised_and_a_level_becomes_an_indicator() {
+        let net = three_levels();
+        let mut coordinates = [1.0, 10.0, 3.0, 50.0];
+        net.scale.apply(&mut coordinates);
+        let [a, b, c, d] = coordinates;
+        assert_eq!(net.inputs(), 3);
+        assert_eq!(net.encode(&[1.0, 10.0, 2.0, 3.0, 50.0, 0.0]), [a, b, 0.0, 0.0, 1.0, c, d, 1.0, 0.0, 0.0]);
+        assert!(net.is_consistent());
+        assert!(!QNet { levels: 2, ..net.clone() }.is_consistent() && !QNet { levels: 1, ..net }.is_consistent());
+    }
+
+    #[test]
+    fn values_come_action_after_action() {
+        let q = NeuralQ::<Observed>::new(three_levels());
+        let rows = [[1.0, 10.0, 2.0], [3.0, 50.0, 0.0]];
+        let (mut both, mut alone) = ([0.0; 4], [[0.0; 2]; 2]);
+        q.values(&rows.concat(), &mut both);
+        rows.iter().zip(&mut alone).for_each(|(row, out)| q.values(row, out));
+        assert_eq!(both, [alone[0][0], alone[1][0], alone[0][1], alone[1][1]]);
+        assert!(both[0] != both[1] && both[0] != both[2]);
+    }
+}

@@ -315,6 +315,14 @@ mod tests {
     }
 
     #[test]
+    fn a_level_code_is_no_coordinate_to_be_standardised() {
+        // Coordinate, code: 1, 3 and 8 with codes 2, 0 and 1.
+        let map = Polynomial::for_rows(&[1.0, 2.0, 3.0, 0.0, 8.0, 1.0], 1, 3, 1).unwrap();
+        assert_eq!((map.recipe.center.as_slice(), map.inputs()), (&[4.0][..], 2));
+        approx::assert_relative_eq!(map.recipe.scale[0], (26.0f64 / 3.0).sqrt(), max_relative = 1e-15);
+    }
+
+    #[test]
     fn a_hostile_recipe_is_refused_before_it_is_built() {
         assert!(matches!(Polynomial::new(40, 40), Err(PolynomialError::TooMany { .. })));
         assert!(matches!(

@@ -73,3 +73,24 @@ impl World for Bandit {
         0.5
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::tolerance::{ROUNDING, close};
+
+    #[test]
+    fn means_and_odds_are_those_of_the_equation() {
+        let world = Bandit::new(0.5);
+        let (mut next, mut reward) = ([0.0; 2], [0.0; 2]);
+        world.mean(1, &[1.5, -0.5], &[1, 0], &mut next, &mut reward);
+        assert_eq!(next, [0.7, 0.7]);
+        // 0.1 + 0.6 + 0.6 − 0.25 + 1.2, and 0.1 − 0.2.
+        assert!(close(reward[0], 2.25, ROUNDING) && close(reward[1], -0.1, ROUNDING), "{reward:?}");
+        for (level, logit) in [(0, -0.05), (1, 0.95)] {
+            let mut odds = [0.0; 2];
+            world.behaviour(level, &[1.5], &mut odds);
+            assert!(close((odds[1] / odds[0]).ln(), logit, ROUNDING) && close(odds[0] + odds[1], 1.0, ROUNDING));
+        }
+    }
+}

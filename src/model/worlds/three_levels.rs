@@ -86,3 +86,26 @@ impl World for ThreeLevels {
         0.3
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::tolerance::{ROUNDING, close};
+
+    #[test]
+    fn means_are_those_of_the_equation() {
+        let world = ThreeLevels::new(0.5);
+        for (level, action, expected) in
+            [(2, 2, [1.70, 0.075, 1.40]), (1, 1, [1.375, -0.55, 1.775]), (0, 0, [1.05, -0.25, 1.4])]
+        {
+            let (mut next, mut reward) = ([0.0; 2], [0.0]);
+            world.mean(level, &[1.5, -2.0], &[action], &mut next, &mut reward);
+            for (made, expected) in next.iter().chain(&reward).zip(expected) {
+                assert!(close(*made, expected, ROUNDING), "level {level}, action {action}: {next:?}, {reward:?}");
+            }
+        }
+        for (level, expected) in [(1, [0.45, -0.4]), (2, [0.7, 0.1])] {
+            assert!(world.initial_mean(level).iter().zip(expected).all(|(m, e)| close(*m, e, ROUNDING)));
+        }
+    }
+}
