@@ -34,7 +34,7 @@ fn section(peers: &Value, scaling: &Value) -> String {
         line(note.into());
     }
     line(String::new());
-    line("| an iteration of fitted Q, n tuples | d = 6 | d = 15 | d = 50 |\n|---|---|---|---|".into());
+    line("| a mean iteration of a hundred of fitted Q, n tuples | d = 6 | d = 15 | d = 50 |\n|---|---|---|---|".into());
     for peer in ["NumPy", "scikit-learn"] {
         for n in [1_000, 10_000, 200_000, 2_000_000] {
             let cell = |d: u64| {
