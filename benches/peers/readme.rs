@@ -93,12 +93,13 @@ fn section(peers: &Value, scaling: &Value) -> String {
         .collect();
     if !exponents.is_empty() {
         line(format!("What to expect at other sizes (`cargo bench`): {}.", exponents.join(", ")));
+        line("\nBeside the machine's limits, one thread:\n".into());
     }
     for limit in scaling["limits"].as_array().into_iter().flatten() {
         line(format!(
-            "n = {}, d = {}: a plain pass takes {:.1} ns a tuple ({} binds, {:.0} % of it reached), an iteration {:.1} ns in the mean over a hundred.",
+            "- n = {}, d = {}: a plain pass takes {:.1} ns a tuple ({} binds, {:.0} % of it reached), an iteration {:.1} ns in the mean over a hundred.",
             thousands(number(&limit["n"]) as u64),
-            limit["d"],
+            number(&limit["d"]),
             number(&limit["pass_nanoseconds_a_tuple"]),
             words(&limit["binds"]),
             100.0 * number(&limit["share"]),

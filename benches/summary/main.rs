@@ -15,6 +15,10 @@ use std::error::Error;
 use std::path::Path;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    if std::env::args().any(|argument| argument == memory::MEASURE) {
+        memory::measure();
+        return Ok(());
+    }
     // `cargo test --benches` only asks whether it starts.
     if !std::env::args().any(|argument| argument == "--bench") {
         return Ok(());
@@ -31,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("\nLimits: an iteration of fitted Q beside what one core can do\n");
     let limits = limit::report(&samples);
     println!("\nMemory of a fit beyond its data\n");
-    memory::report();
+    memory::report()?;
     if std::env::args().any(|argument| argument == "--save") {
         let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/scaling.json");
         std::fs::write(kept, format!("{:#}\n", serde_json::json!({"scaling": scaling, "limits": limits})))?;

@@ -5,7 +5,17 @@ use counterfair::learn::features::Polynomial;
 use counterfair::learn::{Settings, fitted_q_iteration};
 use counterfair::preprocess::{Unaware, batch};
 
-pub fn report() {
+/// Argument of the process that measures.
+pub const MEASURE: &str = "--memory";
+
+/// Measures in a process of its own, whose allocator gives back at once what is freed: memory that a fit takes from what the data's
+/// making left behind would not be seen.
+pub fn report() -> std::io::Result<()> {
+    let measuring = std::env::current_exe()?;
+    std::process::Command::new(measuring).arg(MEASURE).env("MALLOC_MMAP_THRESHOLD_", "16384").status().map(|_| ())
+}
+
+pub fn measure() {
     for (people, coordinates) in [(10_000, 4), (40_000, 4), (40_000, 8)] {
         let shape = Shape { people, horizon: 20, coordinates, levels: 1, actions: 2 };
         let experience = batch(&Unaware { state_dim: coordinates }, &shape.panel()).expect("finite states");
@@ -13,7 +23,7 @@ pub fn report() {
         let Some(before) = reset() else {
             return println!("this system does not tell");
         };
-        let fit = fitted_q_iteration(&experience, &features, Settings { iterations: 3, ..Settings::default() });
+        let fit = fitted_q_iteration(&experience, &features, Settings::default());
         let d = fit.expect("tuples to learn from").q.weights().len() / shape.actions;
         let Some(peak) = field("VmHWM:") else { return };
         let (n, stored) = (shape.tuples() as f64, (shape.people * (shape.horizon + 1) * d * 8) as f64);
