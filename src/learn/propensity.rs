@@ -363,4 +363,23 @@ mod tests {
         let likelihood = 3.0 * 0.6f64.ln() + 2.0 * 0.4f64.ln() + 3.0 * 0.75f64.ln() + 0.25f64.ln();
         assert_fit(&fit, &[(2.0f64 / 3.0).ln(), 3f64.ln()], likelihood / 9.0);
     }
+
+    #[test]
+    fn an_action_that_nobody_takes_is_separated_once_it_has_nothing_left_to_gain() {
+        let fit = fit_propensity(&experience(2, &[(&[0.3; 5], &[0; 5])]), &Polynomial::new(1, 0).unwrap()).unwrap();
+        // With P = eʷ/(1 + eʷ) a step is −P/(P(1 − P)) = −(1 + eʷ), and P²/(P(1 − P)) = eʷ is what it gains.
+        let (mut w, mut steps) = (0.0f64, 0);
+        while w.exp() > 1e-9 {
+            (w, steps) = (w - 1.0 - w.exp(), steps + 1);
+        }
+        assert_eq!(fit.outcome, PropensityOutcome::Separated { iterations: steps });
+        assert!((fit.policy.weights()[0] - w).abs() < 1e-6 && (-22.0..-21.0).contains(&w), "{w}");
+        assert!(fit.log_likelihood < 0.0 && fit.log_likelihood > -1e-9);
+    }
+
+    #[test]
+    fn a_single_action_leaves_nothing_to_chance() {
+        let single = Softmax::<Observed, _>::new(Polynomial::new(1, 1).unwrap(), 1, vec![]);
+        assert!(single.is_deterministic() && !policy().is_deterministic());
+    }
 }

@@ -84,12 +84,25 @@ mod tests {
         }
     }
 
-    /// The first coordinate is −1, 0.5 and 1, a range of 2; the second is always 7.
-    fn gain(slope: fn(usize, f64, u32) -> f64) -> f64 {
+    /// The first coordinate is −1, 0.5 and 1, a range of 2, in some unit; the second is always 7.
+    fn gain_in(unit: f64, slope: fn(usize, f64, u32) -> f64) -> f64 {
         let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 2).unwrap();
-        let states = [-1.0, 7.0, 0.5, 7.0, 1.0, 7.0];
+        let states = [-unit, 7.0, 0.5 * unit, 7.0, unit, 7.0];
         builder.push(Person { id: "a", level: 0, states: &states, actions: &[0, 1], rewards: &[0.0, 0.0] }).unwrap();
         one_step_gain(&Bent(slope), &builder.finish())
+    }
+
+    fn gain(slope: fn(usize, f64, u32) -> f64) -> f64 {
+        gain_in(1.0, slope)
+    }
+
+    #[test]
+    fn a_gain_has_no_unit() {
+        for unit in [1e-6, 1e6] {
+            // Rounding of 10⁶ over a step of 10⁻⁴ in the other coordinate is near 10⁻⁶.
+            let found = gain_in(unit, |_, _, _| -0.5);
+            assert!((found - 0.75).abs() < 1e-5, "{found}");
+        }
     }
 
     #[test]

@@ -213,15 +213,15 @@ mod tests {
         assert_eq!(inputs, [-1.0, -1.0, 0.0, 0.0, 1.0, 3.0, 2.0, 1.0, 0.0, 0.0]);
     }
 
-    /// A net without hidden layers: the weights of two coordinates, two actions and, when pooled, two levels; then the biases.
+    /// A net without hidden layers: the weights of two coordinates, three actions and, when pooled, two levels; then the biases.
     fn net(pooled: bool, bias: f64) -> Net {
-        let mut values = vec![1.0, 0.0, 2.0, 0.0, 1.0, -1.0, 0.5, 0.0, 0.0, 0.0, 0.25, 1.0];
+        let mut values = vec![1.0, 0.0, 2.0, 0.0, 1.0, -1.0, 0.5, 0.0, 0.0, 0.0, 0.25, 1.0, 0.9, -0.4, 0.6];
         if pooled {
             values.extend([0.0, 0.0, 0.5, 2.0, 0.0, -1.0]);
         }
         values.extend([bias, 0.2, 0.3]);
         let (states, outputs) = scales();
-        let widths = vec![if pooled { 6 } else { 4 }, 3];
+        let widths = vec![if pooled { 7 } else { 5 }, 3];
         Net { states, outputs, network: Network::from_values(widths, values).unwrap() }
     }
 
@@ -234,34 +234,34 @@ mod tests {
 
     #[test]
     fn means_of_nets_that_are_lines_are_the_lines() {
-        let pooled = Nets { actions: 2, level_inputs: 2, nets: vec![net(true, 0.1)] };
+        let pooled = Nets { actions: 3, level_inputs: 2, nets: vec![net(true, 0.1)] };
         // The first row at level 1: (−1, −1), action 1 and the level make 1.1, −0.55 and −0.7, which are scaled back.
         assert_mean(&pooled, 1, &[[4.2, 0.45, 1.9], [13.2, 3.2, 13.9]]);
         assert_mean(&pooled, 0, &[[0.2, 0.45, 6.4], [9.2, 3.2, 18.4]]);
-        let apart = Nets { actions: 2, level_inputs: 0, nets: vec![net(false, 0.1), net(false, 1.1)] };
+        let apart = Nets { actions: 3, level_inputs: 0, nets: vec![net(false, 0.1), net(false, 1.1)] };
         assert_mean(&apart, 0, &[[0.2, 0.45, 4.9], [9.2, 3.2, 16.9]]);
         assert_mean(&apart, 1, &[[2.2, 0.45, 4.9], [11.2, 3.2, 16.9]]);
     }
 
     #[test]
     fn parts_that_do_not_fit_are_seen() {
-        let pooled = Nets { actions: 2, level_inputs: 2, nets: vec![net(true, 0.1)] };
-        let apart = Nets { actions: 2, level_inputs: 0, nets: vec![net(false, 0.1), net(false, 1.1)] };
+        let pooled = Nets { actions: 3, level_inputs: 2, nets: vec![net(true, 0.1)] };
+        let apart = Nets { actions: 3, level_inputs: 0, nets: vec![net(false, 0.1), net(false, 1.1)] };
         for nets in [&pooled, &apart] {
-            assert!(nets.is_consistent(2, 2, 2));
-            assert!(!nets.is_consistent(3, 2, 2) && !nets.is_consistent(2, 3, 2) && !nets.is_consistent(2, 2, 3));
+            assert!(nets.is_consistent(2, 2, 3));
+            assert!(!nets.is_consistent(3, 2, 3) && !nets.is_consistent(2, 3, 3) && !nets.is_consistent(2, 2, 4));
             let mut wrong = nets.clone();
             wrong.nets[0].states = wrong.nets[0].outputs.clone();
-            assert!(!wrong.is_consistent(2, 2, 2));
+            assert!(!wrong.is_consistent(2, 2, 3));
             let mut wrong = nets.clone();
             wrong.nets[0].outputs = wrong.nets[0].states.clone();
-            assert!(!wrong.is_consistent(2, 2, 2));
+            assert!(!wrong.is_consistent(2, 2, 3));
             let mut wrong = nets.clone();
-            wrong.nets[0].network = Network::from_values(vec![5, 3], vec![0.5; 18]).unwrap();
-            assert!(!wrong.is_consistent(2, 2, 2));
+            wrong.nets[0].network = Network::from_values(vec![4, 3], vec![0.5; 15]).unwrap();
+            assert!(!wrong.is_consistent(2, 2, 3));
         }
-        assert!(!Nets { nets: vec![net(true, 0.1); 2], ..pooled }.is_consistent(2, 2, 2));
-        assert!(!Nets { nets: vec![net(false, 0.1)], ..apart }.is_consistent(2, 2, 2));
+        assert!(!Nets { nets: vec![net(true, 0.1); 2], ..pooled }.is_consistent(2, 2, 3));
+        assert!(!Nets { nets: vec![net(false, 0.1)], ..apart }.is_consistent(2, 2, 3));
     }
 
     /// Next state and reward; levels shift them, and `twist` makes them turn the state differently.
