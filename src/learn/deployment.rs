@@ -163,3 +163,110 @@ fn code(labels: &Labels, value: &Value, what: &'static str) -> Result<u32, LineE
         known: labels.names().to_vec(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::stored::tests::policy;
+
+    fn deployed(method: Method) -> Deployment {
+        Deployment::new(policy(method))
+    }
+
+    fn ask(deployment: &mut Deployment, line: &str) -> Value {
+        deployment.answer(line.as_bytes()).unwrap()
+    }
+
+    /// An answer of Ours: whom, what, and the two counterfactual states, to the rounding of a least-squares fit.
+    fn assert_answer(answer: &Value, id: Value, action: &str, f: [f64; 2], m: [f64; 2]) {
+        assert_eq!((&answer["id"], answer["action"].as_str()), (&id, Some(action)));
+        assert_eq!(answer["counterfactual_states"].as_object().unwrap().len(), 2);
+        for (level, expected) in [("f", f), ("m", m)] {
+            let state = answer["counterfactual_states"][level].as_array().unwrap();
+            assert_eq!(state.len(), 2);
+            for (x, y) in state.iter().zip(expected) {
+                assert!((x.as_f64().unwrap() - y).abs() < 1e-9, "{answer}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_person_is_followed_through_the_worlds_of_all_levels() {
+        let mut ours = deployed(Method::Ours);
+        let first = ask(&mut ours, r#"{"id": "ann", "z": "m", "state": [2.5, 1.0]}"#);
+        // The noise is (−0.5, 0.75); values 0.5, 1 and 0.75.
+        assert_answer(&first, json!("ann"), "low", [0.5, 0.25], [2.5, 1.0]);
+        // Somebody else in between, of the other level.
+        let other = ask(&mut ours, r#"{"id": "bob", "z": "f", "state": [0.5, 0.25], "action": null}"#);
+        assert_answer(&other, json!("bob"), "low", [0.5, 0.25], [2.5, 1.0]);
+        // Means (0.5, −1.375) at m and (−1.6875, 0.875) at f; the action taken is not the one recommended.
+        let second = ask(&mut ours, r#"{"id": "ann", "z": "m", "state": [1.0, -1.0], "action": "none"}"#);
+        assert_answer(&second, json!("ann"), "none", [-1.1875, 1.25], [1.0, -1.0]);
+        // Means (1.25, 0.25) at m and (−0.28125, −0.125) at f.
+        let third = ask(&mut ours, r#"{"id": "ann", "z": "m", "state": [0.0, 0.0], "action": "high"}"#);
+        assert_answer(&third, json!("ann"), "none", [-1.53125, -0.375], [0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_policy_without_counterfactual_states_shows_none() {
+        let line = |z: &str| format!(r#"{{"id": 1, "z": "{z}", "state": [2.5, 1.0]}}"#);
+        assert_eq!(ask(&mut deployed(Method::Full), &line("f")), json!({ "id": 1, "action": "high" }));
+        assert_eq!(ask(&mut deployed(Method::Full), &line("m")), json!({ "id": 1, "action": "low" }));
+        assert_eq!(ask(&mut deployed(Method::Unaware), &line("m")), json!({ "id": 1, "action": "high" }));
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_used_is_named_and_forgotten() {
+        let mut ours = deployed(Method::Ours);
+        ask(&mut ours, r#"{"id": 7, "z": "m", "state": [2.5, 1.0]}"#);
+        let mut refused = |line: &str| ours.answer(line.as_bytes()).unwrap_err();
+        assert!(matches!(refused(r#"{"id": 8, "z": "m"}"#), LineError::Malformed(why) if why.contains("state")));
+        let extra = refused(r#"{"id": 8, "z": "m", "state": [1.0, 1.0], "age": 3}"#);
+        assert!(matches!(extra, LineError::Malformed(why) if why.contains("age")));
+        assert_eq!(refused(r#"{"id": [8], "z": "m", "state": [1.0, 1.0]}"#), LineError::Id("[8]".into()));
+        let known = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+        assert_eq!(
+            refused(r#"{"id": 8, "z": 3, "state": [1.0, 1.0]}"#),
+            LineError::Unknown { what: "z", value: "3".into(), known: known(&["f", "m"]) }
+        );
+        assert_eq!(
+            refused(r#"{"id": 7, "z": "m", "state": [1.0, 1.0], "action": "all"}"#),
+            LineError::Unknown { what: "action", value: "\"all\"".into(), known: known(&["high", "low", "none"]) }
+        );
+        assert_eq!(refused(r#"{"id": 8, "z": "m", "state": [1.0]}"#), LineError::Width { found: 1, needed: 2 });
+        assert_eq!(
+            refused(r#"{"id": 8, "z": "m", "state": [1.0, 1.0], "action": "low"}"#),
+            LineError::NothingRemembered { id: "8".into() }
+        );
+        // The number 7 and the text 7 are one person.
+        let silent = refused(r#"{"id": "7", "z": "m", "state": [1.0, 1.0]}"#);
+        assert_eq!(silent, LineError::MissingAction { id: "7".into() });
+        assert_eq!(
+            refused(r#"{"id": 7, "z": "f", "state": [1.0, 1.0], "action": "low"}"#),
+            LineError::LevelChanged { id: "7".into(), was: "m".into(), now: "\"f\"".into() }
+        );
+        // As if none of these had been said.
+        let next = ask(&mut ours, r#"{"id": 7, "z": "m", "state": [1.0, -1.0], "action": "none"}"#);
+        assert_answer(&next, json!(7), "none", [-1.1875, 1.25], [1.0, -1.0]);
+    }
+
+    #[test]
+    fn a_counterfactual_state_beyond_the_numbers_is_not_acted_on() {
+        let mut ours = deployed(Method::Ours);
+        ask(&mut ours, r#"{"id": 1, "z": "m", "state": [-1.7e308, 0.0]}"#);
+        // The state minus half the one before is 2.55e308.
+        let line = r#"{"id": 1, "z": "m", "state": [1.7e308, 0.0], "action": "low"}"#;
+        let overflow = LineError::Overflow { id: "1".into(), value: f64::INFINITY };
+        assert_eq!(ours.answer(line.as_bytes()), Err(overflow));
+    }
+
+    #[test]
+    fn levels_that_are_numbers_may_be_written_either_way() {
+        let mut numbered = policy(Method::Full);
+        numbered.levels = Labels::numbered(2);
+        let mut full = Deployment::new(numbered);
+        assert_eq!(ask(&mut full, r#"{"id": "a", "z": 1, "state": [2.5, 1.0]}"#)["action"], "low");
+        assert_eq!(ask(&mut full, r#"{"id": "b", "z": "1.0", "state": [2.5, 1.0]}"#)["action"], "low");
+        assert_eq!(ask(&mut full, r#"{"id": "c", "z": 0, "state": [2.5, 1.0]}"#)["action"], "high");
+    }
+}

@@ -257,3 +257,129 @@ impl<V: View, F: FeatureMap> Policy<V> for Softmax<V, F> {
         self.actions == 1
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Labels, PanelBuilder, Person};
+    use crate::learn::features::{OneHot, Polynomial};
+    use crate::preprocess::{Observed, Unaware, batch};
+
+    const WEIGHTS: [f64; 4] = [0.4, -1.1, -0.3, 0.7];
+
+    /// More rows than two blocks hold.
+    fn rows() -> Vec<f64> {
+        (0..2 * block::ROWS + 37).map(|i| 1.5 * (1.7 * i as f64).sin() + 0.2).collect()
+    }
+
+    fn policy() -> Softmax<Observed, Polynomial> {
+        Softmax::new(Polynomial::new(1, 1).unwrap(), 3, WEIGHTS.to_vec())
+    }
+
+    /// P(a | x) by the definition, of scores too small to overflow.
+    fn softmax(x: f64) -> [f64; 3] {
+        let scores = [0.0, WEIGHTS[0] + WEIGHTS[1] * x, WEIGHTS[2] + WEIGHTS[3] * x].map(f64::exp);
+        scores.map(|e| e / scores.iter().sum::<f64>())
+    }
+
+    #[test]
+    fn probabilities_follow_the_definition_block_after_block() {
+        let rows = rows();
+        let mut p = vec![0.0; 3 * rows.len()];
+        policy().probabilities(&rows, 1, &mut p);
+        for (found, x) in p.chunks_exact(3).zip(&rows) {
+            found.iter().zip(softmax(*x)).for_each(|(p, q)| assert!((p - q).abs() < 1e-14, "{p} and {q}"));
+        }
+    }
+
+    #[test]
+    fn likelihood_score_and_curvature_are_the_sums_of_their_equations() {
+        let rows = rows();
+        let taken: Vec<u32> = (0..rows.len()).map(|i| ((i * i + i / 3) % 3) as u32).collect();
+        let Curvature { likelihood, gradient, hessian } = policy().curvature(&rows, &taken);
+        let one = |yes: bool| f64::from(u8::from(yes));
+        let sum = |term: &dyn Fn(f64, usize, [f64; 3]) -> f64| -> f64 {
+            rows.iter().zip(&taken).map(|(x, a)| term(*x, *a as usize, softmax(*x))).sum()
+        };
+        let close = |x: f64, y: f64| assert!((x - y).abs() < 1e-10, "{x} and {y}");
+        close(likelihood, sum(&|_, a, p| p[a].ln()));
+        for a in 1..3 {
+            for j in 0..2 {
+                close(gradient[2 * (a - 1) + j], sum(&|x, t, p| (one(t == a) - p[a]) * x.powi(j as i32)));
+                // The lower triangle of blocks is what the factorisation reads.
+                for b in 1..=a {
+                    for l in 0..2 {
+                        let expected = sum(&|x, _, p| p[a] * (one(a == b) - p[b]) * x.powi((j + l) as i32));
+                        close(hessian[(2 * (a - 1) + j) * 4 + 2 * (b - 1) + l], expected);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_movement_is_over_rows_and_actions_and_has_no_sign() {
+        let (mut rows, step) = (vec![0.5; block::ROWS + 2], [0.5, 1.0, 0.1, -2.0]);
+        // 0.5 + x and 0.1 − 2x: at −3 they are −2.5 and 6.1, at 4 they are 4.5 and −7.9.
+        rows[7] = -3.0;
+        assert!((policy().largest_movement(&rows, &step) - 6.1).abs() < 1e-12);
+        rows[block::ROWS + 1] = 4.0;
+        assert!((policy().largest_movement(&rows, &step) - 7.9).abs() < 1e-12);
+    }
+
+    fn experience(actions: usize, people: &[(&[f64], &[u32])]) -> Experience<Observed> {
+        let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(actions), 1).unwrap();
+        for (i, &(states, actions)) in people.iter().enumerate() {
+            let (id, rewards) = (i.to_string(), vec![0.0; actions.len()]);
+            builder.push(Person { id: &id, level: 0, states, actions, rewards: &rewards }).unwrap();
+        }
+        batch(&Unaware { state_dim: 1 }, &builder.finish()).unwrap()
+    }
+
+    fn assert_fit(fit: &PropensityFit<Observed, impl FeatureMap>, weights: &[f64], log_likelihood: f64) {
+        // Newton's error after a step of 2⁻²⁶ is below the rounding of what it is computed from.
+        fit.policy.weights().iter().zip(weights).for_each(|(x, y)| assert!((x - y).abs() < 1e-12, "{x} and {y}"));
+        assert_eq!(fit.policy.weights().len(), weights.len());
+        assert!((fit.log_likelihood - log_likelihood).abs() < 1e-14, "{}", fit.log_likelihood);
+        assert!(matches!(fit.outcome, PropensityOutcome::Converged { iterations: 2..8 }), "{:?}", fit.outcome);
+    }
+
+    #[test]
+    fn without_features_the_weights_are_log_odds_of_frequencies() {
+        let states = [0.3; 10];
+        let taken = [1, 0, 1, 2, 1, 0, 1, 2, 1, 0];
+        let fit = fit_propensity(&experience(3, &[(&states, &taken)]), &Polynomial::new(1, 0).unwrap()).unwrap();
+        let entropy = 0.3 * 0.3f64.ln() + 0.5 * 0.5f64.ln() + 0.2 * 0.2f64.ln();
+        assert_fit(&fit, &[(5.0f64 / 3.0).ln(), (2.0f64 / 3.0).ln()], entropy);
+    }
+
+    #[test]
+    fn a_state_after_the_last_decision_is_nobodys_decision() {
+        let first: (&[f64], &[u32]) = (&[0.0, 1.0, 0.0, 1.0, 0.0, 1.0], &[0, 1, 1, 1, 0]);
+        let second: (&[f64], &[u32]) = (&[1.0, 1.0, 0.0, 0.0, 0.0], &[0, 1, 1, 0]);
+        let features = OneHot::new(vec![vec![0.0], vec![1.0]]).unwrap();
+        let fit = fit_propensity(&experience(2, &[first, second]), &features).unwrap();
+        // Action 1 is taken twice in five at 0, and three times in four at 1.
+        let likelihood = 3.0 * 0.6f64.ln() + 2.0 * 0.4f64.ln() + 3.0 * 0.75f64.ln() + 0.25f64.ln();
+        assert_fit(&fit, &[(2.0f64 / 3.0).ln(), 3f64.ln()], likelihood / 9.0);
+    }
+
+    #[test]
+    fn an_action_that_nobody_takes_is_separated_once_it_has_nothing_left_to_gain() {
+        let fit = fit_propensity(&experience(2, &[(&[0.3; 5], &[0; 5])]), &Polynomial::new(1, 0).unwrap()).unwrap();
+        // With P = eʷ/(1 + eʷ) a step is −P/(P(1 − P)) = −(1 + eʷ), and P²/(P(1 − P)) = eʷ is what it gains.
+        let (mut w, mut steps) = (0.0f64, 0);
+        while w.exp() > 1e-9 {
+            (w, steps) = (w - 1.0 - w.exp(), steps + 1);
+        }
+        assert_eq!(fit.outcome, PropensityOutcome::Separated { iterations: steps });
+        assert!((fit.policy.weights()[0] - w).abs() < 1e-6 && (-22.0..-21.0).contains(&w), "{w}");
+        assert!(fit.log_likelihood < 0.0 && fit.log_likelihood > -1e-9);
+    }
+
+    #[test]
+    fn a_single_action_leaves_nothing_to_chance() {
+        let single = Softmax::<Observed, _>::new(Polynomial::new(1, 1).unwrap(), 1, vec![]);
+        assert!(single.is_deterministic() && !policy().is_deterministic());
+    }
+}

@@ -54,3 +54,77 @@ pub fn one_step_gain(mechanism: &impl Mechanism, panel: &Panel) -> f64 {
     }
     gain
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Labels, PanelBuilder, Person};
+
+    /// s′ = (slope(z, s₁, a) · s₁ + s₂/4, s₂/8) near each s₁.
+    struct Bent(fn(usize, f64, u32) -> f64);
+
+    impl Mechanism for Bent {
+        fn state_dim(&self) -> usize {
+            2
+        }
+        fn levels(&self) -> usize {
+            2
+        }
+        fn actions(&self) -> usize {
+            2
+        }
+        fn initial_mean(&self, _level: usize) -> &[f64] {
+            &[0.0, 0.0]
+        }
+        fn mean(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]) {
+            rewards.fill(0.0);
+            for ((s, next), &a) in states.chunks_exact(2).zip(next.chunks_exact_mut(2)).zip(actions) {
+                next.copy_from_slice(&[(self.0)(level, s[0], a) * s[0] + s[1] / 4.0, s[1] / 8.0]);
+            }
+        }
+    }
+
+    /// The first coordinate is −1, 0.5 and 1, a range of 2, in some unit; the second is always 7.
+    fn gain_in(unit: f64, slope: fn(usize, f64, u32) -> f64) -> f64 {
+        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 2).unwrap();
+        let states = [-unit, 7.0, 0.5 * unit, 7.0, unit, 7.0];
+        builder.push(Person { id: "a", level: 0, states: &states, actions: &[0, 1], rewards: &[0.0, 0.0] }).unwrap();
+        one_step_gain(&Bent(slope), &builder.finish())
+    }
+
+    fn gain(slope: fn(usize, f64, u32) -> f64) -> f64 {
+        gain_in(1.0, slope)
+    }
+
+    #[test]
+    fn a_gain_has_no_unit() {
+        for unit in [1e-6, 1e6] {
+            // Rounding of 10⁶ over a step of 10⁻⁴ in the other coordinate is near 10⁻⁶.
+            let found = gain_in(unit, |_, _, _| -0.5);
+            assert!((found - 0.75).abs() < 1e-5, "{found}");
+        }
+    }
+
+    #[test]
+    fn slopes_count_inside_the_data_and_one_range_out_on_either_side() {
+        let close = |found: f64, slope: f64| assert!((found - slope - 0.25).abs() < 1e-8, "{found}");
+        close(gain(|_, _, _| -0.5), 0.5);
+        close(gain(|_, s, _| if s > 2.8 { -3.0 } else { 0.5 }), 3.0);
+        close(gain(|_, s, _| if s < -2.8 { 3.0 } else { 0.5 }), 3.0);
+        close(gain(|_, s, _| if (0.4..0.6).contains(&s) { 2.0 } else { 0.5 }), 2.0);
+        // Two ranges out nobody looks.
+        close(gain(|_, s, _| if s.abs() > 3.2 { 9.0 } else { 0.5 }), 0.5);
+    }
+
+    #[test]
+    fn the_steepest_level_and_action_decide() {
+        let close = |found: f64, slope: f64| assert!((found - slope - 0.25).abs() < 1e-8, "{found}");
+        close(gain(|z, _, a| if (z, a) == (1, 1) { 3.0 } else { 0.5 }), 3.0);
+        close(gain(|z, _, a| if (z, a) == (0, 0) { 3.0 } else { 0.5 }), 3.0);
+    }
+
+    #[test]
+    fn a_mean_that_is_no_number_has_no_bound() {
+        assert_eq!(gain(|_, s, _| if s > 2.8 { f64::NAN } else { 0.5 }), f64::INFINITY);
+    }
+}

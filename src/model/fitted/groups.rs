@@ -81,3 +81,27 @@ fn error(panel: &Panel, groups: &[Group]) -> f64 {
         })
         .sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Labels, PanelBuilder, Person};
+
+    #[test]
+    fn errors_of_outputs_are_measured_by_the_spread_of_what_was_seen_to_follow() {
+        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 2).unwrap();
+        let states = [1.0, 10.0, 3.0, 20.0, 4.0, 60.0];
+        builder.push(Person { id: "a", level: 0, states: &states, actions: &[0, 1], rewards: &[2.0, 4.0] }).unwrap();
+        // The state after the second decision was not seen, so its reward is nobody's output.
+        let states = [9.0, 90.0, 2.0, 30.0];
+        builder.push(Person { id: "b", level: 1, states: &states, actions: &[1, 0], rewards: &[6.0, 100.0] }).unwrap();
+        let group = |only, errors: [f64; 3]| {
+            let smoothing = errors.map(|error| Smoothing { penalty: 0.5, error, degrees: 3.0 }).to_vec();
+            Group { only: Some(only), basis: StateBasis::Linear { coordinates: 2 }, smoothing }
+        };
+        let groups = [group(0, [1.0, 100.0, 2.0]), group(1, [0.5, 30.0, 4.0])];
+        // Spreads of 3, 4, 2; of 20, 60, 30; and of 2, 4, 6: they are 2, 2600/3 and 8.
+        let found = error(&builder.finish(), &groups);
+        assert!((found - (1.5 / 2.0 + 130.0 / (2600.0 / 3.0) + 6.0 / 8.0)).abs() < 1e-12, "{found}");
+    }
+}
