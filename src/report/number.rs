@@ -38,7 +38,7 @@ pub fn plain(value: f64, decimals: usize) -> String {
 pub fn tick(value: f64) -> String {
     if value.abs() >= 1000.0 && value.fract() == 0.0 {
         let (thousands, rest) = ((value / 1000.0).trunc(), (value % 1000.0).abs());
-        return minus(format!("{thousands}\u{2009}{rest:03}"));
+        return format!("{}\u{2009}{rest:03}", tick(thousands));
     }
     // Four decimals show nothing of it.
     if value != 0.0 && value.abs() < 1e-4 {
@@ -87,6 +87,7 @@ mod tests {
         assert_eq!(plain(-1.25, 1), "−1.2");
         assert_eq!(with_bounds(-0.512, (-0.6, -0.4), 2), "−0.51 [−0.60, −0.40]");
         assert_eq!(tick(2000.0), "2\u{2009}000");
+        assert_eq!(tick(-2_040_006.0), "−2\u{2009}040\u{2009}006");
         assert_eq!(tick(0.05), "0.05");
         assert_eq!(tick(0.0001), "0.0001");
         assert_eq!(tick(0.00002), "2e−5");
