@@ -231,12 +231,13 @@ fn calls_that_make_no_sense_are_errors_with_their_values() {
 
 #[test]
 fn digits_do_not_depend_on_the_number_of_threads() {
-    // 30 000 rows make two tasks.
+    // 33 000 rows make three tasks. Which action pays depends on the state, so greedy actions settle and are held.
     let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(2), 1).unwrap();
     for i in 0..3000 {
         let states: Vec<f64> = (0..11).map(|t| ((i * 37 + t * 91) % 101) as f64 / 50.0 - 1.0).collect();
         let actions: Vec<u32> = (0..10).map(|t| ((i + t * t) % 2) as u32).collect();
-        let rewards: Vec<f64> = states[..10].iter().map(|s| s * s - 0.3 * s).collect();
+        let rewards: Vec<f64> =
+            states.iter().zip(&actions).map(|(s, a)| s * s - 0.3 * s + f64::from(*a) * (s - 0.2)).collect();
         let id = i.to_string();
         builder.push(Person { id: &id, level: 0, states: &states, actions: &actions, rewards: &rewards }).unwrap();
     }

@@ -8,11 +8,12 @@ use counterfair::preprocess::{Unaware, batch};
 /// Argument of the process that measures.
 pub const MEASURE: &str = "--memory";
 
-/// Measures in a process of its own, whose allocator gives back at once what is freed: memory that a fit takes from what the data's
-/// making left behind would not be seen.
+/// Measures in a process of its own, in which glibc gives back at once what is freed in pieces of 16 kB and more: memory that a fit
+/// takes from what the data's making left behind would not be seen.
 pub fn report() -> std::io::Result<()> {
     let measuring = std::env::current_exe()?;
-    std::process::Command::new(measuring).arg(MEASURE).env("MALLOC_MMAP_THRESHOLD_", "16384").status().map(|_| ())
+    let status = std::process::Command::new(measuring).arg(MEASURE).env("MALLOC_MMAP_THRESHOLD_", "16384").status()?;
+    if status.success() { Ok(()) } else { Err(std::io::Error::other(format!("measuring memory ended with {status}"))) }
 }
 
 pub fn measure() {

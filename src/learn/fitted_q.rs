@@ -108,7 +108,7 @@ pub struct FittedQ<V, F> {
 /// ```text
 /// yᵢ = rᵢ + γ maxₐ f̂_{b−1}(sᵢ′, a),    f̂_b = argmin_f Σᵢ (f(sᵢ, aᵢ) − yᵢ)²
 /// ```
-/// The matrix Σ φφᵀ does not change with b: it is factored once, and an iteration costs at most one pass over the data; once greedy
+/// The matrix Σ φφᵀ does not change with b: it is factored once, and an iteration costs about one pass over the data; once greedy
 /// actions hardly change, far less.
 ///
 /// # Errors

@@ -30,7 +30,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim::corrected(
         "bed:lattice",
         "the error of counterfactual states falls like N^{−1/2}",
-        &["asm:additive", "cell means"],
+        &["asm:additive", "cell means", "N ≥ 1600"],
         Expected::NotRefuted,
         |budget| state_error(budget, 0.0),
         |budget| state_error(budget, 0.3),
@@ -144,11 +144,11 @@ fn recovery(budget: Budget, bias: f64) -> Verdict {
     equal.verdict()
 }
 
-/// The error is the largest of many, whose law settles slowly: over N = 200 … 12 800 two hundred seeds see a slope of −0.477 with
-/// an interval that misses −1/2. The full budget, whose intervals are that narrow, starts at N = 1600.
+/// The error is the largest of many, whose law settles slowly: over N = 200 … 12 800 two hundred seeds saw a slope of −0.477
+/// [−0.495, −0.459]. Sizes start at N = 1600 for that reason, with draws that were not seen before.
 fn state_error(budget: Budget, bias: f64) -> Verdict {
-    let runs = Runs::make("N", doubling(budget.pick(200.0, 1600.0)), seeds(budget, bias != 0.0), |n, seed| {
-        Some([errors(n as usize, bias, Stream::new(93).index(n as u64).index(seed)).0])
+    let runs = Runs::make("N", doubling(1600.0), seeds(budget, bias != 0.0), |n, seed| {
+        Some([errors(n as usize, bias, Stream::new(95).index(n as u64).index(seed)).0])
     });
     runs.judge(0, -0.5, Stream::new(94))
 }
