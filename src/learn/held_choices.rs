@@ -105,7 +105,7 @@ impl<'a, F: FeatureMap> HeldChoices<'a, F> {
             self.hold(weights);
         }
         if let Some(held) = &self.held {
-            self.from_sums(&held.cross, weights, moments);
+            self.sum_up(&held.cross, weights, moments);
         } else {
             self.sweep.targets(weights, self.discount, Backup::Max, None, moments);
             self.looked_at += self.sweep.rows();
@@ -302,7 +302,7 @@ impl<'a, F: FeatureMap> HeldChoices<'a, F> {
     }
 
     /// Σφr + γ Σ_b C_ab w_b.
-    fn from_sums(&self, cross: &[f64], weights: &[f64], moments: &mut [f64]) {
+    fn sum_up(&self, cross: &[f64], weights: &[f64], moments: &mut [f64]) {
         moments.fill(0.0);
         block::accumulate(cross, weights.len(), weights, moments);
         moments.iter_mut().zip(&self.rewards).for_each(|(m, r)| *m = self.discount.mul_add(*m, *r));
