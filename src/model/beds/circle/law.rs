@@ -210,4 +210,37 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn coverage_is_the_least_eigenvalue_of_sums_over_the_circle() {
+        // Two decisions. Sums over equal steps are exact for trigonometric polynomials of degree below their number.
+        const STEPS: usize = 12;
+        let bed = Circle::default();
+        let steps = || (0..STEPS).map(|k| TAU * k as f64 / STEPS as f64);
+        let density = |u: f64| (1.0 + bed.concentration * u.cos()) / STEPS as f64;
+        let mut moments = [[[0.0; 9]; 2]; 2];
+        let mut add = |action: usize, block: usize, s: f64, weight: f64| {
+            let v = [1.0, s.cos(), s.sin()];
+            moments[action][block].iter_mut().enumerate().for_each(|(k, x)| *x += weight * v[k / 3] * v[k % 3]);
+        };
+        for z in 0..2 {
+            let share = [1.0 - bed.treated[z], bed.treated[z]];
+            for u in steps() {
+                let (s, here) = (bed.initial[0][0] + u, 0.5 * bed.level_law()[z] * density(u));
+                for a in 0..2 {
+                    add(a, 1, s, here * share[a]);
+                    for later in steps() {
+                        for b in 0..2 {
+                            let weight = here * share[a] * density(later) * share[b];
+                            add(b, Circle::next_block(1, a), s + bed.turn[a] + later, weight);
+                        }
+                    }
+                }
+            }
+        }
+        let least =
+            moments.iter().flatten().map(|m| small::symmetric_eigenvalues(m, 3)[0]).fold(f64::INFINITY, f64::min);
+        // Sums of a few hundred numbers of size one.
+        assert!(least > 0.001 && (bed.coverage(2) - least).abs() < 1e-13, "{} and {least}", bed.coverage(2));
+    }
 }
