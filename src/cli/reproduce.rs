@@ -8,19 +8,22 @@ use counterfair::experiment::{
     Setting, Shard, Stages, StarError, Study, merge as join, run,
 };
 use counterfair::learn::optimum::optimum;
-use counterfair::report::{Manifest, Report, Section, WriteError, claims as claims_section, real_data, semi, sim_all};
+use counterfair::report::{
+    Manifest, Report, Section, WriteError, claims as claims_section, learners, real_data, semi, sim_all,
+};
 use counterfair::verify::{Budget, Row, claims, examine, swift_claims};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// The full grids of the paper.
 #[derive(Debug, Clone, Args)]
 pub struct ReproduceArgs {
-    /// Only this figure or table, by its label in the paper; may be repeated
+    /// Only this figure or table, by its label in the paper, or table:learners, which is not part of a full run; may be repeated
     #[arg(long, value_name = "LABEL")]
     pub only: Vec<Label>,
-    /// Replicates of the simulations (default 100; 12 with --quick)
+    /// Replicates of the simulations (default 100, 10 for table:learners; 6 and 2 with --quick)
     #[arg(long, value_name = "N")]
     pub seeds: Option<u64>,
     /// Threads (default: as many as there are cores)
@@ -134,9 +137,11 @@ fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Vec<Ro
         }
     }
     let mut scale = if args.quick { Scale::quick() } else { Scale::paper() };
-    scale.seeds = args.seeds.unwrap_or(scale.seeds);
+    if let Some(seeds) = args.seeds {
+        (scale.seeds, scale.learner_seeds) = (seeds, seeds);
+    }
     scale.learner = args.learner;
-    let labels = if args.only.is_empty() { Label::ALL.to_vec() } else { args.only.clone() };
+    let labels = if args.only.is_empty() { Label::PAPER.to_vec() } else { args.only.clone() };
     let context = Context::new(studies(args.data.as_deref())?);
     let cells = scale.cells(&labels, context.studies());
     let plan = Plan { folder: args.out.clone(), shard: args.shard, resume: args.resume, threads: args.threads };
@@ -150,7 +155,7 @@ fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Vec<Ro
         let left_out = claims().len() - rows.len();
         claims_section(&rows, Budget::Quick, left_out)
     });
-    publish(&records, &scale, &context, theory, (manifest, stages, start), &args.out)
+    publish(&records, (&labels, &scale), &context, theory, (manifest, stages, start), &args.out)
 }
 
 /// Project STAR; its licence stands beside it.
@@ -194,7 +199,7 @@ pub fn merge(args: &MergeArgs) -> Result<(), ReproduceError> {
         );
     }
     let manifest = manifest(&scale, records.len(), records.len(), Some(1));
-    publish(&records, &scale, &context, None, (manifest, Stages::default(), start), &out)
+    publish(&records, (&Label::EVERY, &scale), &context, None, (manifest, Stages::default(), start), &out)
 }
 
 fn manifest(scale: &Scale, cells: usize, resumed: usize, threads: Option<usize>) -> Manifest {
@@ -219,7 +224,7 @@ fn manifest(scale: &Scale, cells: usize, resumed: usize, threads: Option<usize>)
 
 fn publish(
     records: &[Record],
-    scale: &Scale,
+    (labels, scale): (&[Label], &Scale),
     context: &Context,
     theory: Option<Section>,
     (manifest, stages, start): (Manifest, Stages, Instant),
@@ -227,8 +232,12 @@ fn publish(
 ) -> Result<(), ReproduceError> {
     let mut sections: Vec<Section> = Vec::new();
     let any = |wanted: &dyn Fn(&Cell) -> bool| records.iter().any(|record| wanted(&record.cell));
-    if any(&|cell| matches!(cell, Cell::Synthetic(_))) {
+    let by = |learner: Learner| any(&|cell| matches!(cell, Cell::Synthetic(c) if c.learner == learner));
+    if labels.contains(&Label::SimAll) && by(scale.learner) {
         sections.push(sim_all(records, scale, &best_values(scale)));
+    }
+    if labels.contains(&Label::Learners) && by(Learner::LeastSquares) && by(Learner::Neural) {
+        sections.push(learners(records, scale));
     }
     for study in context.studies() {
         if any(&|cell| matches!(cell, Cell::SemiSynthetic(c) if c.study == study.name())) {
@@ -257,9 +266,13 @@ fn best_values(scale: &Scale) -> impl Fn(Setting) -> Option<(f64, f64)> {
     move |world| known.iter().find(|(w, _)| *w == world).and_then(|(_, best)| *best)
 }
 
+/// Seconds between lines of progress where there is no terminal to draw a bar on: in the log of a job, say.
+const SECONDS_BETWEEN_LINES: u64 = 60;
+
 /// Runs with a bar that shows cells done, rate and time left.
 fn with_bar<T>(work: impl FnOnce(&(dyn Fn(Progress) + Sync)) -> T) -> T {
     let bar = ProgressBar::new(0);
+    let (start, lines) = (Instant::now(), AtomicU64::new(0));
     let style = "{bar:40} {pos}/{len} cells, {per_sec}, {eta} left";
     bar.set_style(ProgressStyle::with_template(style).expect("a constant that is right"));
     let result = work(&|progress| {
@@ -268,7 +281,19 @@ fn with_bar<T>(work: impl FnOnce(&(dyn Fn(Progress) + Sync)) -> T) -> T {
             bar.reset_eta();
         }
         bar.set_position(progress.done as u64);
+        let minutes = start.elapsed().as_secs() / SECONDS_BETWEEN_LINES;
+        if bar.is_hidden() && lines.fetch_max(minutes, Ordering::Relaxed) < minutes {
+            eprintln!("{}", line(progress, start.elapsed()));
+        }
     });
     bar.finish_and_clear();
     result
+}
+
+/// Cells done, rate and time left, in words.
+fn line(progress: Progress, elapsed: Duration) -> String {
+    let Progress { done, resumed, total } = progress;
+    let rate = (done - resumed) as f64 / elapsed.as_secs_f64();
+    let minutes = ((total - done) as f64 / rate / 60.0).ceil();
+    format!("{done}/{total} cells, {rate:.2}/s, {minutes} min left")
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-/// A figure or table, by the label it has in the source document.
+/// A figure or table, by the label it has in the source document; those that go beyond it follow the same pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Label {
     /// `fig:sim_all`, with the lines that go beyond it.
@@ -16,11 +16,15 @@ pub enum Label {
     RealData,
     /// `fig:real_action_percentage`; the same cells as `table:real_data`.
     RealActionPercentage,
+    /// `table:learners`, beyond the paper: some cells of `fig:sim_all` by least squares and by the paper's networks.
+    Learners,
 }
 
 impl Label {
-    /// All of them, in the order of the report.
-    pub const ALL: [Self; 4] = [Self::SimAll, Self::Semi, Self::RealData, Self::RealActionPercentage];
+    /// Those of the paper, in the order of the report.
+    pub const PAPER: [Self; 4] = [Self::SimAll, Self::Semi, Self::RealData, Self::RealActionPercentage];
+    /// Every one there is.
+    pub const EVERY: [Self; 5] = [Self::SimAll, Self::Semi, Self::RealData, Self::RealActionPercentage, Self::Learners];
 }
 
 impl fmt::Display for Label {
@@ -30,20 +34,23 @@ impl fmt::Display for Label {
             Self::Semi => "fig:semi",
             Self::RealData => "table:real_data",
             Self::RealActionPercentage => "fig:real_action_percentage",
+            Self::Learners => "table:learners",
         })
     }
 }
 
 /// A name that is no label.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a label; the labels are fig:sim_all, fig:semi, table:real_data, fig:real_action_percentage")]
+#[error(
+    "`{0}` is not a label; the labels are fig:sim_all, fig:semi, table:real_data, fig:real_action_percentage, table:learners"
+)]
 pub struct UnknownLabel(pub String);
 
 impl FromStr for Label {
     type Err = UnknownLabel;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|label| label.to_string() == name).ok_or_else(|| UnknownLabel(name.into()))
+        Self::EVERY.into_iter().find(|label| label.to_string() == name).ok_or_else(|| UnknownLabel(name.into()))
     }
 }
 
@@ -74,6 +81,10 @@ pub struct Scale {
     pub semi_people: usize,
     /// T of `fig:semi`.
     pub semi_horizon: usize,
+    /// N of `table:learners`.
+    pub learner_sizes: Vec<usize>,
+    /// Replicates of `table:learners`: networks take a hundred times as long as least squares.
+    pub learner_seeds: u64,
     /// Replicates of the simulations.
     pub seeds: u64,
     /// Splits of a study.
@@ -98,6 +109,8 @@ impl Scale {
             shifts: vec![-2.0, -1.0, 0.0, 1.0, 2.0],
             semi_people: 1000,
             semi_horizon: 12,
+            learner_sizes: vec![100, 1000],
+            learner_seeds: 10,
             seeds: 100,
             splits: 10,
             learner: Learner::LeastSquares,
@@ -112,18 +125,20 @@ impl Scale {
             evaluation_people: 2000,
             shifts: vec![-2.0, 0.0, 2.0],
             semi_people: 500,
+            learner_seeds: 2,
             seeds: 6,
             splits: 3,
             ..Self::paper()
         }
     }
 
-    /// The paper's scale with sizes, seeds, splits, people followed and learner read off results, for those that were only joined.
+    /// The paper's scale with sizes, seeds, splits, people followed and learner read off results, for those that were only joined. Where
+    /// there are several learners, the first in the order of [`Learner`] is meant: the others are there to be compared with it.
     pub fn covering(records: &[Record]) -> Self {
-        let mut scale = Self { seeds: 0, splits: 0, ..Self::paper() };
+        let learner = records.iter().map(|record| record.cell.learner()).min().unwrap_or(Learner::LeastSquares);
+        let mut scale = Self { seeds: 0, splits: 0, learner, ..Self::paper() };
         let (mut sizes, mut strengths, mut shifts) = (BTreeSet::new(), Vec::new(), Vec::new());
-        for record in records {
-            scale.learner = record.cell.learner();
+        for record in records.iter().filter(|record| record.cell.learner() == learner) {
             match &record.cell {
                 Cell::Synthetic(c) => {
                     scale.seeds = scale.seeds.max(c.seed);
@@ -155,6 +170,7 @@ impl Scale {
         for label in labels {
             match label {
                 Label::SimAll => cells.extend(self.sim_all()),
+                Label::Learners => cells.extend(self.learners()),
                 Label::Semi => studies.iter().filter(|s| s.is_simulated()).for_each(|s| cells.extend(self.semi(s))),
                 Label::RealData | Label::RealActionPercentage => {
                     studies.iter().for_each(|study| cells.extend(self.real_data(study)));
@@ -203,6 +219,16 @@ impl Scale {
         cells
     }
 
+    /// `table:learners`: cells that `fig:sim_all` has too, by both learners, so that nothing is done twice in one folder.
+    fn learners(&self) -> Vec<Cell> {
+        let by = |learner| Self { seeds: self.learner_seeds, learner, ..self.clone() }.sim_all();
+        let wanted = |cell: &Cell| {
+            let Cell::Synthetic(c) = cell else { return false };
+            c.strength == self.strength && self.learner_sizes.contains(&c.people)
+        };
+        [Learner::LeastSquares, Learner::Neural].into_iter().flat_map(by).filter(wanted).collect()
+    }
+
     /// `fig:semi`, one panel an attribute.
     fn semi(&self, study: &Study) -> Vec<Cell> {
         let mut cells = Vec::new();
@@ -239,5 +265,47 @@ impl Scale {
             .flat_map(|attribute| (1..=self.splits).map(move |seed| (attribute, seed)))
             .map(|(attribute, seed)| split(attribute, seed))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_of_the_learners_are_cells_of_the_figure_by_both() {
+        let scale = Scale { learner_seeds: 2, ..Scale::paper() };
+        let keys = |learner, seeds, label: &[Label]| -> BTreeSet<String> {
+            Scale { learner, seeds, ..scale.clone() }.cells(label, &[]).iter().map(Cell::key).collect()
+        };
+        let both = keys(Learner::LeastSquares, 100, &[Label::Learners]);
+        assert_eq!(both.len(), 2 * 2 * 2 * 2, "two worlds, sizes, seeds and learners");
+        let figure: BTreeSet<String> = [Learner::LeastSquares, Learner::Neural]
+            .map(|l| keys(l, 2, &[Label::SimAll]))
+            .into_iter()
+            .flatten()
+            .collect();
+        assert!(both.is_subset(&figure));
+    }
+
+    #[test]
+    fn a_scale_read_off_results_is_that_of_the_first_learner() {
+        let scale = Scale { seeds: 7, learner_seeds: 3, ..Scale::quick() };
+        let cells = scale.cells(&[Label::SimAll, Label::Learners], &[]);
+        let records: Vec<Record> = cells.into_iter().map(|cell| Record { cell, results: vec![] }).collect();
+        let read = Scale::covering(&records);
+        assert_eq!((read.learner, read.seeds, read.evaluation_people), (Learner::LeastSquares, 7, 2000));
+        assert_eq!((read.sizes, read.strengths), (scale.sizes, scale.strengths));
+        let neural: Vec<Record> = records.into_iter().filter(|r| r.cell.learner() == Learner::Neural).collect();
+        let read = Scale::covering(&neural);
+        assert_eq!((read.learner, read.seeds, read.sizes), (Learner::Neural, 3, vec![100, 1000]));
+    }
+
+    #[test]
+    fn every_label_is_read_back_from_its_name() {
+        for label in Label::EVERY {
+            assert_eq!(label.to_string().parse(), Ok(label));
+        }
+        assert!(Label::PAPER.iter().all(|label| *label != Label::Learners), "networks are slow: only on request");
     }
 }

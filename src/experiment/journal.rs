@@ -128,11 +128,16 @@ impl Journal {
 ///
 /// # Errors
 /// [`JournalError::Io`].
-pub fn finish(path: &Path, header: &Header, records: &mut [Record]) -> Result<(), JournalError> {
+pub fn finish<'a>(
+    path: &Path,
+    header: &Header,
+    records: impl IntoIterator<Item = &'a Record>,
+) -> Result<(), JournalError> {
     let io = |source| JournalError::Io { path: path.into(), source };
-    records.sort_by_cached_key(|record| record.cell.key());
+    let mut sorted: Vec<&Record> = records.into_iter().collect();
+    sorted.sort_by_cached_key(|record| record.cell.key());
     let mut text = line(header);
-    for record in &*records {
+    for record in sorted {
         text.extend(line(record));
     }
     if let Some(folder) = path.parent() {

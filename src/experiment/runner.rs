@@ -83,15 +83,13 @@ pub fn run(
     let file = plan.folder.join(plan.shard.file_name());
     let header = context.header();
     let share = || cells.iter().enumerate().filter(|(i, _)| plan.shard.holds(*i)).map(|(_, cell)| cell);
-    let (journal, mut records) = if plan.resume {
-        let (journal, earlier) = Journal::resume(&file, &header)?;
-        // Cells of another grid may be there too; this run neither needs nor repeats them.
-        let wanted: HashSet<String> = share().map(Cell::key).collect();
-        (journal, earlier.into_iter().filter(|r| wanted.contains(&r.cell.key())).collect())
-    } else {
-        (Journal::create(&file, &header)?, Vec::new())
-    };
-    let known: HashSet<String> = records.iter().map(|r: &Record| r.cell.key()).collect();
+    let (journal, earlier) =
+        if plan.resume { Journal::resume(&file, &header)? } else { (Journal::create(&file, &header)?, Vec::new()) };
+    // Cells of another grid may be there too; this run neither needs nor repeats them, and the file keeps them.
+    let wanted: HashSet<String> = share().map(Cell::key).collect();
+    let (mut records, others): (Vec<Record>, Vec<Record>) =
+        earlier.into_iter().partition(|record| wanted.contains(&record.cell.key()));
+    let known: HashSet<String> = records.iter().map(|record| record.cell.key()).collect();
     let left: Vec<&Cell> = share().filter(|cell| !known.contains(&cell.key())).collect();
     let (resumed, total) = (records.len(), records.len() + left.len());
     progress(Progress { done: resumed, resumed, total });
@@ -122,7 +120,8 @@ pub fn run(
     let (journal, done, stages) = shared.into_inner().expect("all threads have returned");
     drop(journal);
     records.extend(done);
-    finish(&file, &header, &mut records)?;
+    records.sort_by_cached_key(|record| record.cell.key());
+    finish(&file, &header, records.iter().chain(&others))?;
     Ok(Finished { records, file, stages, resumed })
 }
 
@@ -152,6 +151,7 @@ pub fn merge(folders: &[PathBuf], into: &Path) -> Result<(Header, Vec<Record>), 
     for file in &files {
         join(file, &mut records, read(file, &header)?)?;
     }
-    finish(&into.join(Shard::WHOLE.file_name()), &header, &mut records)?;
+    records.sort_by_cached_key(|record| record.cell.key());
+    finish(&into.join(Shard::WHOLE.file_name()), &header, &records)?;
     Ok((header, records))
 }

@@ -26,20 +26,21 @@ pub struct Point {
     pub missing: usize,
 }
 
-/// How many cells are missing for every setting to have all seeds from 1 to the largest of its kind: what a shard that was lost or cut
-/// off leaves behind.
+/// How many cells are missing for every setting to have all seeds from 1 to the largest of its kind and learner: what a shard that was
+/// lost or cut off leaves behind.
 pub fn missing_replicates(records: &[Record]) -> usize {
     let mut settings: BTreeMap<String, HashSet<u64>> = BTreeMap::new();
     let mut largest: BTreeMap<String, u64> = BTreeMap::new();
+    // The first two parts of a key: what the cell is, and its learner.
+    let kind = |key: &str| key.split('/').take(2).collect::<Vec<_>>().join("/");
     for cell in records.iter().map(|record| &record.cell) {
         let key = cell.key();
-        let kind = key.split('/').next().unwrap_or_default().to_string();
         let setting = key.rsplit_once("/seed=").map_or(key.clone(), |(setting, _)| setting.to_string());
         settings.entry(setting).or_default().insert(cell.seed());
-        let seed = largest.entry(kind).or_default();
+        let seed = largest.entry(kind(&key)).or_default();
         *seed = cell.seed().max(*seed);
     }
-    let expected = |setting: &str| largest[setting.split('/').next().unwrap_or_default()] as usize;
+    let expected = |setting: &str| largest[&kind(setting)] as usize;
     settings.iter().map(|(setting, seeds)| expected(setting) - seeds.len()).sum()
 }
 

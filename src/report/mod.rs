@@ -1,6 +1,7 @@
 //! The only place that formats or writes: tables, charts, and the report that holds them.
 
 mod claims;
+mod learners;
 mod manifest;
 pub mod notebook;
 pub mod number;
@@ -15,6 +16,7 @@ mod table;
 mod words;
 
 pub use claims::claims;
+pub use learners::learners;
 pub use manifest::Manifest;
 pub use page::{Figure, Report, Section, WriteError};
 pub use real_data::{additivity_table, paper_table, real_data};

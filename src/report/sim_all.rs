@@ -5,7 +5,7 @@ use super::plot::SIZE;
 use super::sim_all_panels::Panels;
 use super::{Section, Table};
 use crate::experiment::summary::rate;
-use crate::experiment::{Method, Record, Scale, Setting};
+use crate::experiment::{Learner, Method, Record, Scale, Setting};
 use crate::numeric::Estimate;
 
 /// The section; `optimum` gives (J*CF, J*Full) of a world at the figure's δ where they are known.
@@ -36,6 +36,13 @@ pub fn sim_all(records: &[Record], scale: &Scale, optimum: &dyn Fn(Setting) -> O
         section.figures.push(panels.long_values(letter, optimum(panels.world)));
     }
     section.tables.push(regret_table(&worlds, optimum));
+    if scale.learner != Learner::Neural {
+        section.seen.push(
+            "Means and action values are fitted by least squares here, by networks in the paper: `counterfair reproduce --only table:learners` \
+             puts both side by side."
+                .into(),
+        );
+    }
     section
 }
 

@@ -21,6 +21,8 @@ fn small() -> Scale {
         semi_people: 80,
         semi_horizon: 7,
         seeds: 4,
+        learner_sizes: vec![60],
+        learner_seeds: 1,
         splits: 2,
         learner: Learner::LeastSquares,
     }

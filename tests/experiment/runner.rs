@@ -76,6 +76,18 @@ fn a_run_cut_off_anywhere_is_resumed_to_the_same_bytes() {
 }
 
 #[test]
+fn cells_of_another_grid_stay_in_the_file() {
+    let folder = Folder::new("grids");
+    let expected = serial(&folder);
+    let (first, rest) = cells().split_first().map(|(first, rest)| (first.clone(), rest.to_vec())).expect("cells");
+    let resumed = run(&[first], &Context::default(), &plan(&folder.0, "1/1", true, 1), &quiet).expect("nothing to do");
+    assert_eq!((resumed.records.len(), resumed.resumed), (1, 1), "the run speaks of its own cells only");
+    assert!(fs::read(&resumed.file).expect("a file") == expected, "and loses no other");
+    let replaced = run(&rest, &Context::default(), &plan(&folder.0, "1/1", false, 2), &quiet).expect("cells run");
+    assert_eq!((replaced.records.len(), replaced.resumed), (rest.len(), 0), "without --resume the file begins anew");
+}
+
+#[test]
 fn a_damaged_line_that_is_not_the_last_is_named() {
     let folder = Folder::new("damaged");
     let mut text = serial(&folder);

@@ -1,0 +1,211 @@
+//! `table:learners`: what changes when the paper's networks take the place of least squares.
+
+use super::number::{plain, tick, with_interval};
+use super::{Section, Table};
+use crate::experiment::summary::CONFIDENCE;
+use crate::experiment::{Cell, Learner, Measured, Method, Record, Scale, Setting, Synthetic};
+use crate::numeric::Estimate;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Those that learn something; "known form" learns its action values only, and so tells errors of means from errors of action values.
+const METHODS: [Method; 5] = [Method::Full, Method::Unaware, Method::Oracle, Method::Ours, Method::KnownForm];
+
+/// What is compared: its name, what a cell says of it, and the decimals that its uncertainty allows.
+type Quantity = (&'static str, fn(&Measured) -> f64, usize);
+const QUANTITIES: [Quantity; 2] = [("CF metric", |m| m.unfairness.mean, 4), ("value", |m| m.value.mean, 3)];
+
+/// One quantity of one method, by both learners from the same panels and followed on the same draws.
+struct Compared {
+    world: Setting,
+    people: usize,
+    method: Method,
+    quantity: Quantity,
+    least_squares: Estimate,
+    networks: Estimate,
+    /// Networks less least squares, panel by panel.
+    difference: Estimate,
+}
+
+impl Compared {
+    /// Whether the interval of the difference leaves 0 out.
+    fn differ(&self) -> bool {
+        let (low, high) = self.difference.interval(CONFIDENCE);
+        low > 0.0 || high < 0.0
+    }
+
+    /// Whether chance could make them differ: what is exactly 0 by both learners is not a comparison.
+    fn may_differ(&self) -> bool {
+        self.difference.count > 1 && self.difference.standard_error > 0.0
+    }
+}
+
+/// The section, from whatever cells were done by both learners.
+pub fn learners(records: &[Record], scale: &Scale) -> Section {
+    let compared = compare(records);
+    let mut section = Section {
+        label: "table:learners".into(),
+        title: "Two learners: least squares and the paper's networks".into(),
+        command: "counterfair reproduce --only table:learners".into(),
+        paper: vec![
+            "The paper fits means by networks of [64, 64] and action values by networks of [32] (supplement F.1); least squares is ours."
+                .into(),
+        ],
+        ..Section::default()
+    };
+    section.tables.extend([Setting::Linear, Setting::Nonlinear].map(|world| table(&compared, scale, world)));
+    section.seen = observations(&compared);
+    section
+}
+
+/// Every method at every N that has cells by both learners, in the order of the tables.
+fn compare(records: &[Record]) -> Vec<Compared> {
+    // A panel is what a stream of random numbers makes: all of the cell but how it is learned and evaluated.
+    let panel = |c: &Synthetic| (c.world, c.people, c.horizon, c.strength.to_bits(), c.seed);
+    let mut pairs = BTreeMap::new();
+    for record in records {
+        let Cell::Synthetic(cell) = &record.cell else { continue };
+        let pair: &mut [Option<&Record>; 2] = pairs.entry(panel(cell)).or_default();
+        match cell.learner {
+            Learner::LeastSquares => pair[0] = Some(record),
+            Learner::Neural => pair[1] = Some(record),
+            Learner::Quadratic => {}
+        }
+    }
+    let both: Vec<_> =
+        pairs.into_iter().filter_map(|(key, [one, other])| Some(((key.0, key.1), one?, other?))).collect();
+    let settings: BTreeSet<(Setting, usize)> = both.iter().map(|(setting, ..)| *setting).collect();
+    let mut compared = Vec::new();
+    for (world, people) in settings {
+        for method in METHODS {
+            for quantity in QUANTITIES {
+                let here = both.iter().filter(|(setting, ..)| *setting == (world, people));
+                let numbers: Vec<(f64, f64)> = here
+                    .filter_map(|(_, one, other)| {
+                        Some((quantity.1(one.measured(method)?), quantity.1(other.measured(method)?)))
+                    })
+                    .collect();
+                let over = |of: fn(&(f64, f64)) -> f64| Estimate::of(&numbers.iter().map(of).collect::<Vec<_>>());
+                let (least_squares, networks, difference) = (over(|n| n.0), over(|n| n.1), over(|n| n.1 - n.0));
+                compared.push(Compared { world, people, method, quantity, least_squares, networks, difference });
+            }
+        }
+    }
+    compared
+}
+
+fn table(compared: &[Compared], scale: &Scale, world: Setting) -> Table {
+    let here = |c: &&Compared| c.world == world;
+    let panels = compared.iter().filter(here).map(|c| c.difference.count).max().unwrap_or(0);
+    let caption = format!(
+        "The {world} world at δ = {}, T = {}: least squares, networks, and networks less least squares on the same {panels} panels. \
+         Mean ± 95 % interval over panels; * where the interval of the difference leaves 0 out.",
+        scale.strength, scale.horizon
+    );
+    let columns = ["N", "method", "quantity", "least squares", "networks", "difference"];
+    let mut table = Table::new(&caption, 3, columns);
+    for c in compared.iter().filter(here) {
+        let (name, _, decimals) = c.quantity;
+        let mark = if c.differ() { " *" } else { "" };
+        table.push([
+            tick(c.people as f64),
+            c.method.title(),
+            name.into(),
+            with_interval(c.least_squares, decimals),
+            with_interval(c.networks, decimals),
+            with_interval(c.difference, decimals) + mark,
+        ]);
+    }
+    table
+}
+
+/// Where they differ, in sentences made from the numbers.
+fn observations(compared: &[Compared]) -> Vec<String> {
+    let comparisons = compared.iter().filter(|c| c.may_differ()).count();
+    let differing: Vec<&Compared> = compared.iter().filter(|c| c.may_differ() && c.differ()).collect();
+    let by_chance = plain(comparisons as f64 * (1.0 - CONFIDENCE), 1);
+    let mut seen = vec![format!(
+        "Of {comparisons} comparisons, {} have a difference whose 95 % interval leaves 0 out; chance alone would give {by_chance}.",
+        differing.len()
+    )];
+    for world in [Setting::Linear, Setting::Nonlinear] {
+        for (name, _, decimals) in QUANTITIES {
+            let of = |higher: bool| {
+                let here = differing.iter().filter(|c| c.world == world && c.quantity.0 == name);
+                here.filter(|c| (c.difference.mean > 0.0) == higher)
+                    .map(|c| {
+                        let by = plain(c.difference.mean.abs(), decimals);
+                        format!("{} at N = {} (by {by})", c.method.title(), tick(c.people as f64))
+                    })
+                    .collect::<Vec<_>>()
+            };
+            for (word, list) in [("higher", of(true)), ("lower", of(false))] {
+                if !list.is_empty() {
+                    seen.push(format!("{world}: with networks the {name} is {word} for {}.", list.join(", ")));
+                }
+            }
+        }
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Label, MethodOutcome, MethodResult};
+
+    /// Results in which networks add `shift(method)` to the CF metric and twice that to the value, with a little spread over seeds.
+    fn records(shift: impl Fn(Method) -> f64) -> (Vec<Record>, Scale) {
+        let scale = Scale { learner_sizes: vec![100, 1000], learner_seeds: 5, ..Scale::quick() };
+        let exact = |mean: f64| Estimate { mean, standard_error: 0.0, count: 9 };
+        let cells = scale.cells(&[Label::Learners], &[]);
+        let record = |cell: Cell| {
+            let Cell::Synthetic(c) = &cell else { unreachable!("only simulations were asked for") };
+            let result = |&method: &Method| {
+                let added = if c.learner == Learner::Neural { shift(method) } else { 0.0 };
+                let wobble = if c.learner == Learner::Neural { 1e-3 * (c.seed as f64 - 3.0) } else { 0.0 };
+                let base = c.people as f64 / 1e4 + c.seed as f64;
+                let (unfairness, value) = (exact(base + added + wobble), exact(7.0 * base + 2.0 * added + wobble));
+                let measured = Measured { unfairness, value, long_value: None, shares: vec![], learning: None };
+                MethodResult { method, outcome: MethodOutcome::Evaluated(measured) }
+            };
+            let results = c.methods.iter().map(result).collect();
+            Record { cell, results }
+        };
+        (cells.into_iter().map(record).collect(), scale)
+    }
+
+    #[test]
+    fn differences_are_taken_panel_by_panel_and_told_by_name() {
+        let (mut records, scale) = records(|m| if m == Method::Unaware { -0.25 } else { 0.0 });
+        records.reverse();
+        let section = learners(&records, &scale);
+        // Base values 1 … 5 spread by t₄ · √(2.5/5) = 1.9632, and by a thousandth more with networks: only pairs can see a quarter.
+        let markdown = section.tables[0].markdown();
+        let rows: Vec<String> = markdown.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        for row in [
+            "| 100 | Unaware | CF metric | 3.0100 ± 1.9632 | 2.7600 ± 1.9652 | −0.2500 ± 0.0020 * |",
+            "| 100 | Full | CF metric | 3.0100 ± 1.9632 | 3.0100 ± 1.9652 | 0.0000 ± 0.0020 |",
+        ] {
+            assert!(rows.iter().any(|r| r == row), "{row} is not in\n{markdown}");
+        }
+        assert_eq!(
+            section.seen,
+            [
+                "Of 40 comparisons, 8 have a difference whose 95 % interval leaves 0 out; chance alone would give 2.0.",
+                "linear: with networks the CF metric is lower for Unaware at N = 100 (by 0.2500), Unaware at N = 1\u{2009}000 (by 0.2500).",
+                "linear: with networks the value is lower for Unaware at N = 100 (by 0.500), Unaware at N = 1\u{2009}000 (by 0.500).",
+                "nonlinear: with networks the CF metric is lower for Unaware at N = 100 (by 0.2500), Unaware at N = 1\u{2009}000 (by 0.2500).",
+                "nonlinear: with networks the value is lower for Unaware at N = 100 (by 0.500), Unaware at N = 1\u{2009}000 (by 0.500).",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_panel_that_one_learner_has_not_seen_is_not_compared() {
+        let (records, _) = records(|_| 0.0);
+        let lone = |r: &Record| r.cell.learner() == Learner::Neural && r.cell.seed() == 2;
+        let kept: Vec<Record> = records.into_iter().filter(|r| !lone(r)).collect();
+        assert!(compare(&kept).iter().all(|c| (c.difference.count, c.least_squares.count) == (4, 4)));
+        assert_eq!(compare(&kept).len(), 2 * 2 * METHODS.len() * QUANTITIES.len());
+    }
+}
