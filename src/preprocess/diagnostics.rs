@@ -380,4 +380,105 @@ mod tests {
         let outputs: Vec<usize> = diagnose(&Exact, &panel, &views).dependence.iter().map(|d| d.output).collect();
         assert_eq!(outputs, [0]);
     }
+
+    /// Two coordinates and three levels; levels differ by where their people start, means are 0 afterwards.
+    struct Flat;
+
+    impl Mechanism for Flat {
+        fn state_dim(&self) -> usize {
+            2
+        }
+        fn levels(&self) -> usize {
+            3
+        }
+        fn actions(&self) -> usize {
+            1
+        }
+        fn initial_mean(&self, level: usize) -> &[f64] {
+            const MEANS: [[f64; 2]; 3] = [[0.0, 0.0], [100.0, 0.0], [0.0, 1e4]];
+            &MEANS[level]
+        }
+        fn mean(&self, _: usize, _: &[f64], _: &[u32], next: &mut [f64], rewards: &mut [f64]) {
+            next.fill(0.0);
+            rewards.fill(0.0);
+        }
+    }
+
+    /// Level, states and rewards of each person.
+    fn people(everybody: &[(u32, &[f64], &[f64])]) -> Panel {
+        let mut builder = PanelBuilder::new(Labels::numbered(3), Labels::numbered(1), 2).unwrap();
+        for (i, &(level, states, rewards)) in everybody.iter().enumerate() {
+            let actions = vec![0; rewards.len()];
+            builder.push(Person { id: &i.to_string(), level, states, actions: &actions, rewards }).unwrap();
+        }
+        builder.finish()
+    }
+
+    #[test]
+    fn support_is_looked_up_in_the_world_of_its_level() {
+        let none: &[f64] = &[0.0];
+        // Where they start, less their level's mean: (1, 2), (−1, 0); (2, 1), (0, 3); (0, 0), (3, 4).
+        let panel = people(&[
+            (0, &[1.0, 2.0], none),
+            (0, &[-1.0, 0.0], none),
+            (1, &[102.0, 1.0], none),
+            (1, &[100.0, 3.0], none),
+            (2, &[0.0, 1e4], none),
+            (2, &[3.0, 1e4 + 4.0 + 2e-6], none),
+        ]);
+        let views = batch(&Sequential::new(&Flat, vec![0.2, 0.3, 0.5]), &panel).unwrap();
+        let support = diagnose(&Flat, &panel, &views).support;
+        // Level 0 shows [−1, 1] × [0, 2]: of four others only (0, 0) is inside. Level 1 shows [0, 2] × [1, 3]: only (1, 2). Level 2 shows
+        // [0, 3] × [0, 4]: all but (−1, 0).
+        assert_eq!(support.iter().map(|s| (s.states, s.outside)).collect::<Vec<_>>(), [(4, 3), (4, 3), (4, 1)]);
+    }
+
+    #[test]
+    fn rounding_is_a_share_of_the_size_of_what_is_observed() {
+        // Level 1 shows (100, 0); somebody of level 0 would be at (100 + x, 0) there.
+        let outside = |x: f64| {
+            let panel = people(&[(0, &[x, 0.0], &[0.0]), (1, &[100.0, 0.0], &[0.0]), (2, &[0.0, 1e4], &[0.0])]);
+            let views = batch(&Sequential::new(&Flat, vec![0.2, 0.3, 0.5]), &panel).unwrap();
+            let support = diagnose(&Flat, &panel, &views).support;
+            // The second is the one of level 2's person, who would be at the same place.
+            support[1].outside
+        };
+        assert_eq!((outside(5e-8), outside(2e-7)), (0, 1), "a billionth of a hundred is 1e-7");
+    }
+
+    #[test]
+    fn residuals_within_rounding_of_their_output_are_not_tested() {
+        // Rewards near 1e6 with mean 0 are all residual; means that leave 1e-4 of them are exact to a billionth of a million, 1e-3.
+        struct Nearly(f64);
+        impl Mechanism for Nearly {
+            fn state_dim(&self) -> usize {
+                2
+            }
+            fn levels(&self) -> usize {
+                3
+            }
+            fn actions(&self) -> usize {
+                1
+            }
+            fn initial_mean(&self, level: usize) -> &[f64] {
+                Flat.initial_mean(level)
+            }
+            fn mean(&self, _: usize, _: &[f64], _: &[u32], next: &mut [f64], rewards: &mut [f64]) {
+                next.fill(0.0);
+                rewards.fill(1e6 + self.0);
+            }
+        }
+        let reward = |i: usize| [1e6 + 1e-4 * i as f64, 1e6 - 2e-4 * i as f64];
+        let rewards: Vec<[f64; 2]> = (0..6).map(reward).collect();
+        let everybody: Vec<(u32, &[f64], &[f64])> =
+            rewards.iter().enumerate().map(|(i, r)| (i as u32 % 3, &[0.0; 4][..], &r[..])).collect();
+        let tested = |panel: &Panel, off: f64| {
+            let views = batch(&Sequential::new(&Flat, vec![0.2, 0.3, 0.5]), panel).unwrap();
+            diagnose(&Nearly(off), panel, &views).dependence.iter().any(|d| d.output == 2)
+        };
+        assert!(!tested(&people(&everybody), 0.0));
+        assert!(tested(&people(&everybody), 0.5));
+        // A single person of a level shows no spread between people.
+        assert!(!tested(&people(&everybody[..5]), 0.5));
+    }
 }

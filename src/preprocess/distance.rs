@@ -39,8 +39,10 @@ pub fn distance_by_time<V: View>(a: &Experience<V>, b: &Experience<V>) -> Vec<Es
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::{Labels, PanelBuilder, Person};
     use crate::model::{Exogenous, World, simulate, worlds::ThreeLevels};
     use crate::numeric::Stream;
+    use crate::preprocess::Unaware;
     use crate::preprocess::{Oracle, Sequential, SingleStage, batch};
 
     #[test]
@@ -53,5 +55,20 @@ mod tests {
         assert!(exact.len() == 5 && exact.iter().all(|d| d.mean < 1e-13 && d.count == 50), "{exact:?}");
         let single = batch(&SingleStage::fit(&panel).unwrap(), &panel).unwrap();
         assert!(distance_by_time(&single, &oracle).iter().all(|d| d.mean > 0.01));
+    }
+
+    #[test]
+    fn the_largest_difference_of_each_person_is_averaged_at_each_time() {
+        let made = |a: [f64; 6], b: [f64; 4]| {
+            let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(1), 2).unwrap();
+            builder.push(Person { id: "a", level: 0, states: &a, actions: &[0; 3], rewards: &[0.0; 3] }).unwrap();
+            builder.push(Person { id: "b", level: 0, states: &b, actions: &[0; 2], rewards: &[0.0; 2] }).unwrap();
+            batch(&Unaware { state_dim: 2 }, &builder.finish()).unwrap()
+        };
+        let one = made([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [7.0, 8.0, 9.0, 10.0]);
+        let other = made([1.5, 2.25, 3.0, 2.0, 5.0, 6.125], [7.0, 9.0, 10.0, 10.5]);
+        // ½ and 1, then 2 and 1, then an eighth of the first person alone.
+        let found = distance_by_time(&one, &other);
+        assert_eq!(found.iter().map(|d| (d.mean, d.count)).collect::<Vec<_>>(), [(0.75, 2), (1.5, 2), (0.125, 1)]);
     }
 }

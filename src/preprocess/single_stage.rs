@@ -69,3 +69,36 @@ impl Preprocessor for SingleStage {
 
     fn reward(&self, _memory: &mut Memory, _actions: &[u32], _rewards: &mut [f64]) {}
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Labels, PanelBuilder, Person};
+
+    #[test]
+    fn a_state_moves_by_the_difference_of_the_levels_means() {
+        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(1), 2).unwrap();
+        let mut push = |id, level, states: &[f64], steps: usize| {
+            let (actions, rewards) = (vec![0; steps], vec![0.0; steps]);
+            builder.push(Person { id, level, states, actions: &actions, rewards: &rewards }).unwrap();
+        };
+        // Means (2, 10) of level 0 and (5, 1) of level 1.
+        push("a", 0, &[1.0, 12.0, 3.0, 8.0], 1);
+        push("b", 1, &[5.0, 2.0], 1);
+        push("c", 1, &[4.0, 1.0, 6.0, 0.0], 2);
+        let panel = builder.finish();
+        let stage = SingleStage::fit(&panel).unwrap();
+        assert_eq!(stage.width(), 4);
+        let mut memory = stage.begin(&[0, 1], &[1.0, 12.0, 5.0, 2.0]);
+        assert_eq!(memory.view, [1.0, 12.0, 4.0, 3.0, 2.0, 11.0, 5.0, 2.0]);
+        stage.advance(&mut memory, &[0, 0], &[3.0, 8.0, 0.5, 0.25]);
+        assert_eq!(memory.view, [3.0, 8.0, 6.0, -1.0, -2.5, 9.25, 0.5, 0.25]);
+    }
+
+    #[test]
+    fn a_level_without_people_has_no_mean() {
+        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(1), 1).unwrap();
+        builder.push(Person { id: "a", level: 1, states: &[1.0], actions: &[0], rewards: &[0.0] }).unwrap();
+        assert_eq!(SingleStage::fit(&builder.finish()), None);
+    }
+}
