@@ -229,3 +229,25 @@ fn same(what: &'static str, who: &'static str, panel: usize, other: usize) -> Re
 fn one_each(of: &'static str, needed: usize, found: usize) -> Result<(), AuditError> {
     if needed == found { Ok(()) } else { Err(AuditError::Draws { of, needed, found }) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Labels, PanelBuilder, Person};
+
+    #[test]
+    fn the_person_whose_state_left_the_numbers_is_named() {
+        let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(1), 1).unwrap();
+        for id in ["a", "b", "c"] {
+            builder.push(Person { id, level: 0, states: &[0.5], actions: &[0], rewards: &[0.0] }).unwrap();
+        }
+        let panel = builder.finish();
+        // Three numbers each of the third and of the first person.
+        let view = |at: usize| (0..6).map(|i| if i == at { f64::INFINITY } else { 0.0 }).collect::<Vec<_>>();
+        assert_eq!(check_finite(&panel, &[2, 0], 4, &view(6)), Ok(()));
+        for (at, id) in [(0, "c"), (2, "c"), (3, "a"), (5, "a")] {
+            let found = check_finite(&panel, &[2, 0], 4, &view(at)).unwrap_err();
+            assert_eq!((found.id.as_str(), found.t, found.value), (id, 5, f64::INFINITY));
+        }
+    }
+}

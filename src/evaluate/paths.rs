@@ -85,6 +85,7 @@ mod tests {
     use super::*;
     use crate::data::{Labels, PanelBuilder, Person};
     use crate::learn::{Behaviour, UniformlyRandom};
+    use crate::model::worlds::ThreeLevels;
     use crate::model::{Exogenous, World, simulate, worlds::Linear};
     use crate::numeric::Stream;
     use crate::numeric::tolerance::{ROUNDING, close};
@@ -132,5 +133,21 @@ mod tests {
         // Apart by 0.1 and 0, by 0.8 and 0.4, by 0.7 and 0.4: the first and the last world, which is neither the first pair nor the last.
         let worlds = [vec![1.0, 0.0, 1.0, 0.0], vec![0.9, 0.1, 1.0, 0.0], vec![0.2, 0.8, 0.6, 0.4]];
         assert!(close(largest(&worlds, 2, &builder.finish()).mean, 0.6, ROUNDING));
+    }
+
+    #[test]
+    fn states_of_two_coordinates_are_those_of_their_world() {
+        let world = ThreeLevels::new(0.9);
+        let panel = simulate(&world, &Exogenous::draw(&world, 40, 3, Stream::new(9)));
+        let worlds = batch(&Oracle::new(world.clone(), vec![0.2, 0.3, 0.5]), &panel).unwrap();
+        let found = paths(&Deployed::new(Unaware { state_dim: 2 }, Threshold), &worlds, &panel);
+        // The share of rows whose first coordinate is on one side of a half in one world and on the other in another.
+        let differ = |a: usize, b: usize| {
+            let rows = worlds.views().chunks_exact(6);
+            let differing = rows.filter(|row| (row[2 * a] > 0.5) != (row[2 * b] > 0.5)).count();
+            differing as f64 / panel.state_rows() as f64
+        };
+        let largest = differ(0, 1).max(differ(0, 2)).max(differ(1, 2));
+        assert!(largest > 0.1 && close(found.indirect.mean, largest, ROUNDING), "{found:?} and {largest}");
     }
 }

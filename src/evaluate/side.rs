@@ -45,3 +45,60 @@ impl Side {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::{Deployed, Policy};
+    use crate::model::Mechanism;
+    use crate::model::worlds::ThreeLevels;
+    use crate::numeric::Stream;
+    use crate::preprocess::{Observed, Unaware};
+
+    /// 1 where the coordinates of the state together exceed a half.
+    struct Above;
+
+    impl Policy<Observed> for Above {
+        fn actions(&self) -> usize {
+            2
+        }
+        fn probabilities(&self, rows: &[f64], width: usize, out: &mut [f64]) {
+            for (row, out) in rows.chunks_exact(width).zip(out.chunks_exact_mut(2)) {
+                out[1] = f64::from(u8::from(row[0] - 0.5 * row[1] > 0.5));
+                out[0] = 1.0 - out[1];
+            }
+        }
+        fn is_deterministic(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn people_in_the_middle_walk_in_their_own_noise() {
+        let world = ThreeLevels::new(0.8);
+        let draws = Exogenous::draw(&world, 7, 3, Stream::new(12));
+        let agent = Deployed::new(Unaware { state_dim: 2 }, Above);
+        for level in 0..3 {
+            let mut side = Side::begin(&world, &agent, &draws, 2..6, level);
+            // Each person alone.
+            let mut alone: Vec<[f64; 2]> =
+                (2..6).map(|i| [0, 1].map(|j| world.initial_mean(level)[j] + draws.states(0)[2 * i + j])).collect();
+            for t in 0..3 {
+                assert_eq!(side.states, alone.as_flattened(), "level {level} before decision {t}");
+                let mut asked = [9; 4];
+                agent.act(&mut side.memory, &[0.5; 4], &mut asked);
+                for (a, s) in asked.iter().zip(&alone) {
+                    assert_eq!(*a, u32::from(s[0] - 0.5 * s[1] > 0.5), "the agent is where the person is");
+                }
+                let actions = [1, 0, t as u32 % 2, 1];
+                side.step(&world, &agent, &draws, t, &actions);
+                for (k, s) in alone.iter_mut().enumerate() {
+                    let (mut next, mut reward) = ([0.0; 2], [0.0]);
+                    world.mean(level, s, &actions[k..=k], &mut next, &mut reward);
+                    assert_eq!(side.rewards[k], reward[0]);
+                    *s = [0, 1].map(|j| next[j] + draws.states(t + 1)[2 * (2 + k) + j]);
+                }
+            }
+        }
+    }
+}

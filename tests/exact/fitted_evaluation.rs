@@ -2,12 +2,12 @@
 
 use crate::fixture::*;
 use crate::oracle::counterfactual_states;
-use counterfair::data::Panel;
+use counterfair::data::{Labels, Panel, PanelBuilder, Person};
 use counterfair::evaluate::{
     EvaluationError, EvaluationSettings, FittedEvaluation, fitted_q_evaluation, probabilities_along,
 };
 use counterfair::learn::features::{FeatureMap, OneHot, Polynomial};
-use counterfair::learn::{Agent, Deployed, FiniteMdp, FittedQError, Outcome};
+use counterfair::learn::{ActionValue, Agent, Deployed, FiniteMdp, FittedQError, Outcome};
 use counterfair::model::worlds::Linear;
 use counterfair::model::{Exogenous, World, simulate};
 use counterfair::numeric::{Estimate, Stream, uniform_index};
@@ -325,4 +325,65 @@ fn a_person_without_a_final_state_contributes_every_known_transition() {
     let found = fqe(&experience, &panel, &full_agent(), &features, FOR_EVER);
     assert_eq!(found.transitions, panel.people() * 2 - panel.people() / 2);
     assert_eq!(found.parts.len(), panel.people());
+}
+
+/// Whether the state is 0, whether it is 1, and that again: the weights of an action are never determined.
+#[derive(Clone)]
+struct Doubled;
+
+impl FeatureMap for Doubled {
+    fn inputs(&self) -> usize {
+        1
+    }
+    fn count(&self) -> usize {
+        3
+    }
+    fn fill(&self, rows: &[f64], out: &mut [f64]) {
+        let n = rows.len();
+        for (i, s) in rows.iter().enumerate() {
+            (out[i], out[n + i], out[2 * n + i]) = (1.0 - s, *s, *s);
+        }
+    }
+}
+
+#[test]
+fn features_that_say_a_thing_twice_give_the_means_of_the_targets_row_by_row() {
+    const STEPS: usize = 9000;
+    let state = |t: usize| ((t * t / 7 + t / 3) % 2) as f64;
+    let action = |t: usize| ((t * t + t / 5) % 3) as u32;
+    let reward = |t: usize| (0.37 * t as f64).sin() + state(t);
+    // Odds that differ from row to row, so that a row which takes another's is seen.
+    let odds = |t: usize| {
+        let (a, b) = ((1 + t % 5) as f64 / 10.0, (1 + t % 4) as f64 / 10.0);
+        [a, b, 1.0 - a - b]
+    };
+    let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(3), 1).unwrap();
+    let states: Vec<f64> = (0..=STEPS).map(state).collect();
+    let (actions, rewards): (Vec<u32>, Vec<f64>) = (0..STEPS).map(|t| (action(t), reward(t))).unzip();
+    builder.push(Person { id: "a", level: 0, states: &states, actions: &actions, rewards: &rewards }).unwrap();
+    let data = batch(&Unaware { state_dim: 1 }, &builder.finish()).unwrap();
+    let probabilities: Vec<f64> = (0..=STEPS).flat_map(odds).collect();
+    let settings = EvaluationSettings { discount: 0.8, iterations: 3, tolerance: 0.0 };
+    let found = fitted_q_evaluation(&data, &probabilities, &Doubled, settings).unwrap();
+    assert_eq!(found.outcome, Outcome::RankDeficient { action: 0, rank: 2, features: 3 });
+
+    let mut q = [[0.0; 3]; 2];
+    for _ in 0..3 {
+        let (mut sums, mut counts) = ([[0.0; 3]; 2], [[0.0; 3]; 2]);
+        for t in 0..STEPS {
+            let (s, a, next) = (state(t) as usize, action(t) as usize, state(t + 1) as usize);
+            let value: f64 = odds(t + 1).iter().zip(q[next]).map(|(p, q)| p * q).sum();
+            sums[s][a] += reward(t) + 0.8 * value;
+            counts[s][a] += 1.0;
+        }
+        q = [0, 1].map(|s| [0, 1, 2].map(|a| sums[s][a] / counts[s][a]));
+    }
+    let mut values = [0.0; 6];
+    found.q.values(&[0.0, 1.0], &mut values);
+    for s in 0..2 {
+        for a in 0..3 {
+            // Means of thousands of numbers near 3, by two orders of summation.
+            assert!((values[2 * a + s] - q[s][a]).abs() < 1e-11, "{values:?} and {q:?}");
+        }
+    }
 }
