@@ -191,4 +191,12 @@ mod tests {
             assert_eq!(serde_json::from_str::<Estimate>(&text).unwrap(), estimate, "{text}");
         }
     }
+
+    #[test]
+    fn values_far_from_zero_keep_their_spread() {
+        // The same three numbers as 1, 2 and 3: variance 1, so that the error is 1/√3. Squares here are 1e18 and lose it.
+        let estimate = Estimate::of(&[1e9 + 1.0, 1e9 + 2.0, 1e9 + 3.0]);
+        assert_eq!(estimate.mean, 1e9 + 2.0);
+        assert!((estimate.standard_error - 3f64.sqrt().recip()).abs() < 1e-12, "{estimate:?}");
+    }
 }

@@ -122,4 +122,14 @@ mod tests {
         assert_eq!(Monomials::new(1, Monomials::LIMIT - 1).unwrap().count(), Monomials::LIMIT);
         assert!(Monomials::new(1, Monomials::LIMIT).is_err());
     }
+
+    #[test]
+    fn monomials_are_written_as_their_two_numbers_and_read_back() {
+        let monomials = Monomials::new(3, 2).unwrap();
+        assert_eq!(<(usize, usize)>::from(monomials.clone()), (3, 2));
+        assert_eq!(Monomials::try_from((3, 2)), Ok(monomials));
+        let limit = Monomials::LIMIT;
+        assert_eq!(Monomials::try_from((0, limit)).map(|m| m.count()), Ok(1), "of no coordinate only the constant");
+        assert_eq!(Monomials::try_from((0, limit + 1)), Err(TooManyMonomials { coordinates: 0, degree: limit + 1 }));
+    }
 }

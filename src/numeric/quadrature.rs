@@ -249,4 +249,10 @@ mod tests {
         // Rounding −x/√2 alone costs x² ε in relative terms.
         assert!(relative(normal_cdf(-9.0), 1.128_588_405_953_840_6e-19));
     }
+
+    #[test]
+    fn a_rule_carried_over_keeps_its_order() {
+        let rule = gauss_legendre(5).on(2.0, 5.0);
+        assert!(rule.nodes.is_sorted() && rule.nodes[0] > 2.0 && rule.nodes[4] < 5.0, "{rule:?}");
+    }
 }

@@ -229,4 +229,18 @@ mod tests {
         let error = log_log_slope(&[10.0, 20.0], &samples, 0.9, 50, Stream::new(1)).unwrap_err();
         assert!(matches!(error, SlopeError::Mean { size: 20.0, mean } if mean <= 0.0), "{error}");
     }
+
+    #[test]
+    fn a_resample_is_a_mean_however_many_values_a_size_has() {
+        let samples = [vec![1.0; 2], vec![0.1; 5], vec![0.01; 11]];
+        let fit = log_log_slope(&[1.0, 10.0, 100.0], &samples, 0.9, 50, Stream::new(2)).unwrap();
+        assert!(close(fit.interval.0, -1.0, ROUNDING) && close(fit.interval.1, -1.0, ROUNDING), "{fit:?}");
+    }
+
+    #[test]
+    fn a_line_far_above_the_axis_keeps_its_slope() {
+        let (slope, _) = line(&[1.0, 2.0, 4.0], &[1e12 + 3.0, 1e12 + 6.0, 1e12 + 12.0]);
+        // Values are rounded to 1e-4; sums of them as they are would lose units.
+        assert!((slope - 3.0).abs() < 1e-3, "{slope}");
+    }
 }

@@ -159,4 +159,35 @@ mod tests {
         }
         assert!(solve(&[1.0, 2.0, 2.0, 4.0], &[1.0, 1.0]).is_none());
     }
+
+    #[test]
+    fn products_and_lengths_by_hand() {
+        assert_eq!(apply(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[1.0, -1.0, 2.0]), [5.0, 11.0]);
+        assert_eq!(norm(&[3.0, -4.0, 12.0]), 13.0);
+        // Eigenvalues −3 and 1.
+        assert!((spectral_norm(&[-1.0, 2.0, 2.0, -1.0], 2) - 3.0).abs() < 1e-14);
+    }
+
+    #[test]
+    fn a_single_entry_off_the_diagonal_is_seen_wherever_it_stands() {
+        for d in 2..=5 {
+            for (i, j) in (1..d).flat_map(|i| (0..i).map(move |j| (i, j))) {
+                let mut matrix = vec![0.0; d * d];
+                (matrix[i * d + j], matrix[j * d + i]) = (2.5, 2.5);
+                let values = symmetric_eigenvalues(&matrix, d);
+                let mut expected = vec![0.0; d];
+                (expected[0], expected[d - 1]) = (-2.5, 2.5);
+                let error = values.iter().zip(&expected).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+                assert!(error < 1e-14, "({i}, {j}) of {d}: {values:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_tridiagonal_matrix_has_the_roots_of_its_polynomial() {
+        // (2 − λ)(3 − λ)(4 − λ) − (2 − λ) − (4 − λ) = (3 − λ)((3 − λ)² − 3).
+        let values = symmetric_eigenvalues(&[2.0, 1.0, 0.0, 1.0, 3.0, 1.0, 0.0, 1.0, 4.0], 3);
+        let expected = [3.0 - 3f64.sqrt(), 3.0, 3.0 + 3f64.sqrt()];
+        values.iter().zip(expected).for_each(|(x, y)| assert!((x - y).abs() < 1e-14, "{values:?}"));
+    }
 }

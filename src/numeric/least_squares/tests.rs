@@ -246,3 +246,16 @@ fn repeated_summed_and_shifted_columns_are_found_at_every_size() {
         }
     }
 }
+
+#[test]
+fn columns_of_any_size_are_fitted_alike() {
+    // y = 3e-250 · (1e250 x₁) − 2e270 · (1e-270 x₂), exactly.
+    let points = [[1.0, 2.0], [2.0, -1.0], [3.0, 0.5], [-1.0, 4.0]];
+    let design: Vec<f64> = points.iter().flat_map(|x| [1e250 * x[0], 1e-270 * x[1]]).collect();
+    let targets: Vec<f64> = points.iter().map(|x| 3.0 * x[0] - 2.0 * x[1]).collect();
+    let fit = least_squares(&design, &targets, 2, 1).unwrap();
+    assert_eq!(fit.rank, 2);
+    for (found, expected) in fit.coefficients.iter().zip([3e-250, -2e270]) {
+        assert!((found / expected - 1.0).abs() < 1e-14, "{found:e} and {expected:e}");
+    }
+}

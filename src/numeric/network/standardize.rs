@@ -216,4 +216,12 @@ mod tests {
     fn rows_that_are_not_whole_are_refused() {
         Standardizer::fit(&ROWS, 3).unwrap().apply(&mut [0.0; 4]);
     }
+
+    #[test]
+    fn a_column_far_from_zero_keeps_its_deviation() {
+        // Squares of these numbers are 1e18, of which the last digit is 128.
+        let fitted = Standardizer::fit(&[1e9 + 1.0, 1e9 + 2.0, 1e9 + 3.0, 1e9 + 6.0], 1).unwrap();
+        // Deviations −2, −1, 0 and 3 from the mean: 14/4. The mean is a sum of rounded quarters.
+        assert!((fitted.deviation()[0] - 3.5f64.sqrt()).abs() < 1e-6, "{fitted:?}");
+    }
 }
