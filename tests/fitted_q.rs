@@ -248,3 +248,38 @@ fn digits_do_not_depend_on_the_number_of_threads() {
     };
     assert_eq!(run(1).q.weights(), run(4).q.weights());
 }
+
+/// The state twice: an action's weights are never determined.
+#[derive(Clone)]
+struct Twice;
+
+impl FeatureMap for Twice {
+    fn inputs(&self) -> usize {
+        1
+    }
+    fn count(&self) -> usize {
+        2
+    }
+    fn fill(&self, rows: &[f64], out: &mut [f64]) {
+        out[..rows.len()].copy_from_slice(rows);
+        out[rows.len()..].copy_from_slice(rows);
+    }
+}
+
+#[test]
+fn divergence_is_told_before_a_deficient_rank() {
+    let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(1), 1).unwrap();
+    // The state doubles, and with it what is promised: q grows by 2γ = 1.8 an iteration.
+    builder.push(Person { id: "a", level: 0, states: &[1.0, 2.0], actions: &[0], rewards: &[1.0] }).unwrap();
+    let data = batch(&Unaware { state_dim: 1 }, &builder.finish()).unwrap();
+    let run = |iterations| {
+        let settings = Settings { discount: 0.9, iterations, tolerance: 0.0, clipping: Clipping::Off };
+        fitted_q_iteration(&data, &Twice, settings).unwrap()
+    };
+    let few = run(3);
+    assert_eq!(few.outcome, Outcome::RankDeficient { action: 0, rank: 1, features: 2 });
+    let mut value = [0.0];
+    few.q.values(&[1.0], &mut value);
+    assert!((value[0] - (1.0 + 1.8 + 3.24)).abs() < 1e-10, "{value:?}");
+    assert!(matches!(run(100).outcome, Outcome::Diverged { iteration: 20..60 }));
+}

@@ -72,3 +72,15 @@ impl<V: View, F: FeatureMap> ActionValue<V> for LinearQ<V, F> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_linear_action_value_reads_what_its_features_read() {
+        let features = crate::learn::features::Polynomial::new(3, 1).unwrap();
+        let q = LinearQ::<crate::preprocess::Observed, _>::new(features, 2, vec![0.5; 8]);
+        assert_eq!((q.inputs(), ActionValue::actions(&q)), (3, 2));
+    }
+}

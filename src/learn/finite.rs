@@ -200,3 +200,24 @@ impl Builder {
         FiniteMdp { actions, points, initial, next, reward }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_sweeps_of_value_iteration_by_hand() {
+        // From state 0 action 0 stays for 1 and action 1 goes on for 0; from state 1 both go back, for 2 and 3.
+        let mdp = FiniteMdp {
+            actions: 2,
+            points: vec![vec![0.0], vec![1.0]],
+            initial: vec![0.4, 0.6],
+            next: [0, 1, 0, 0].map(|s| vec![(s, 1.0)]).to_vec(),
+            reward: vec![1.0, 0.0, 2.0, 3.0],
+        };
+        let q = mdp.value_iteration(0.5, 2);
+        // After one sweep the rewards; the best of them are 1 and 3.
+        assert_eq!(q, [1.0 + 0.5, 0.5 * 3.0, 2.0 + 0.5, 3.0 + 0.5]);
+        assert_eq!(mdp.value_iteration(0.5, 0), [0.0; 4]);
+    }
+}

@@ -497,4 +497,30 @@ mod tests {
         assert_eq!((greedy(&q, 2, 0), greedy(&q, 2, 1)), ((1, 1.0), (0, 0.0)));
         assert_eq!(greedy(&[7.0], 1, 0), (0, f64::INFINITY));
     }
+
+    #[test]
+    fn movement_and_magnitude_are_in_units_of_the_features() {
+        let (data, features) = (ragged(3), Polynomial::new(2, 0).unwrap());
+        let sweep = Sweep::new(&data, &features, |r| r);
+        let choices = HeldChoices::new(&sweep, DISCOUNT, vec![2.0, 0.5], 10);
+        // Three actions with two weights each. Differences of movements: (1, 6), (3, 2) and (2, −4), scaled by 2 and ½.
+        let (from, to) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [2.0, 8.0, 3.0, 4.0, 3.0, 10.0]);
+        let lengths = [2f64.hypot(3.0), 6f64.hypot(1.0), 4f64.hypot(2.0)];
+        let largest = lengths.into_iter().fold(0.0, f64::max);
+        assert!((choices.movement(&from, &to) - largest).abs() < 1e-14);
+        assert!((choices.movement(&to, &from) - largest).abs() < 1e-14);
+        // (2, 8), (3, 4) and (3, 10), scaled.
+        assert!((choices.magnitude(&to) - 6f64.hypot(5.0)).abs() < 1e-14);
+    }
+
+    #[test]
+    fn sums_larger_than_the_data_are_not_kept() {
+        let (data, wide, wider) = (ragged(2), Polynomial::new(2, 14).unwrap(), Polynomial::new(2, 15).unwrap());
+        // 2 · 120 = 240 and 2 · 136 = 272 weights: 57 600 products are below what is always kept, 73 984 are above it.
+        assert_eq!((wide.count(), wider.count()), (120, 136));
+        for (features, pays) in [(&wide, true), (&wider, false)] {
+            let sweep = Sweep::new(&data, features, |r| r);
+            assert_eq!(HeldChoices::new(&sweep, DISCOUNT, vec![1.0; features.count()], 500).pays_off(), pays);
+        }
+    }
 }

@@ -120,3 +120,79 @@ impl Agent for StepMixture {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::{Deployed, Policy};
+    use crate::preprocess::{Observed, Unaware};
+
+    /// Three actions: a tenth of each coordinate of the state in this order, and what is left.
+    struct Tenths([usize; 2]);
+
+    impl Policy<Observed> for Tenths {
+        fn actions(&self) -> usize {
+            3
+        }
+        fn probabilities(&self, rows: &[f64], width: usize, out: &mut [f64]) {
+            for (row, out) in rows.chunks_exact(width).zip(out.chunks_exact_mut(3)) {
+                let [a, b] = self.0.map(|j| row[j] / 10.0);
+                out.copy_from_slice(&[a, b, 1.0 - a - b]);
+            }
+        }
+        fn is_deterministic(&self) -> bool {
+            false
+        }
+    }
+
+    fn agents() -> [Arc<dyn Agent>; 2] {
+        [[0, 1], [1, 0]].map(|order| Arc::new(Deployed::new(Unaware { state_dim: 2 }, Tenths(order))) as Arc<dyn Agent>)
+    }
+
+    /// Two people at (1, 2) and (3, 4), who then go to (5, 1) and (2, 6).
+    fn probabilities(agent: &dyn Agent, coins: &[f64]) -> ([f64; 6], [f64; 6], AgentMemory) {
+        let mut memory = agent.begin(&[0, 1], &[1.0, 2.0, 3.0, 4.0], coins);
+        let (mut now, mut then) = ([0.0; 6], [0.0; 6]);
+        agent.probabilities(&mut memory, &mut now);
+        agent.advance(&mut memory, &[0, 2], &[5.0, 1.0, 2.0, 6.0]);
+        agent.probabilities(&mut memory, &mut then);
+        (now, then, memory)
+    }
+
+    fn assert_close(found: [f64; 6], expected: [f64; 6]) {
+        found.iter().zip(expected).for_each(|(x, y)| assert!((x - y).abs() < 1e-15, "{found:?} and {expected:?}"));
+    }
+
+    #[test]
+    fn a_coin_a_decision_mixes_the_distributions() {
+        let [first, second] = agents();
+        let mixture = StepMixture { first, second, weight: 0.3 };
+        let (now, then, mut memory) = probabilities(&mixture, &[0.1, 0.9]);
+        // 0.7 · (0.1, 0.2) + 0.3 · (0.2, 0.1), and so on: coins of the episode have no say.
+        assert_close(now, [0.13, 0.17, 0.7, 0.33, 0.37, 0.3]);
+        assert_close(then, [0.38, 0.22, 0.4, 0.32, 0.48, 0.2]);
+        for (uniforms, actions) in [([0.37, 0.33], [0, 1]), ([0.39, 0.79], [1, 1]), ([0.61, 0.81], [2, 2])] {
+            let mut taken = [9; 2];
+            mixture.act(&mut memory, &uniforms, &mut taken);
+            assert_eq!(taken, actions, "{uniforms:?}");
+        }
+    }
+
+    #[test]
+    fn a_coin_an_episode_chooses_the_agent_for_good() {
+        let [first, second] = agents();
+        let mixture = EpisodeMixture { first, second, weight: 0.3 };
+        let (now, then, mut memory) = probabilities(&mixture, &[0.29, 0.31]);
+        assert_close(now, [0.2, 0.1, 0.7, 0.3, 0.4, 0.3]);
+        assert_close(then, [0.1, 0.5, 0.4, 0.2, 0.6, 0.2]);
+        // At 0.45 the second agent, with probabilities 0.1 and 0.5, takes action 1; the first, with 0.5, would take 0.
+        let mut taken = [9; 2];
+        mixture.act(&mut memory, &[0.45, 0.1], &mut taken);
+        assert_eq!(taken, [1, 0]);
+        // A coin at the weight itself belongs to the first agent, whose probabilities these are.
+        let (_, then, mut memory) = probabilities(&mixture, &[0.3, 0.0]);
+        assert_close(then, [0.5, 0.1, 0.4, 0.6, 0.2, 0.2]);
+        mixture.act(&mut memory, &[0.45, 0.45], &mut taken);
+        assert_eq!(taken, [0, 0]);
+    }
+}

@@ -382,4 +382,42 @@ mod tests {
         let single = Softmax::<Observed, _>::new(Polynomial::new(1, 1).unwrap(), 1, vec![]);
         assert!(single.is_deterministic() && !policy().is_deterministic());
     }
+
+    #[test]
+    fn states_of_two_coordinates_are_read_whole() {
+        let weights = [0.4, -1.1, 0.6, -0.3, 0.7, 0.2];
+        let policy: Softmax<Observed, _> = Softmax::new(Polynomial::new(2, 1).unwrap(), 3, weights.to_vec());
+        let rows: Vec<f64> = (0..2 * (2 * block::ROWS + 37)).map(|i| (1.7 * i as f64).sin()).collect();
+        let mut p = vec![0.0; 3 * rows.len() / 2];
+        policy.probabilities(&rows, 2, &mut p);
+        for (found, x) in p.chunks_exact(3).zip(rows.chunks_exact(2)) {
+            let score = |w: &[f64]| (w[0] + w[1] * x[0] + w[2] * x[1]).exp();
+            let scores = [1.0, score(&weights[..3]), score(&weights[3..])];
+            let expected = scores.map(|e| e / scores.iter().sum::<f64>());
+            found.iter().zip(expected).for_each(|(p, q)| assert!((p - q).abs() < 1e-14, "{p} and {q}"));
+        }
+    }
+
+    #[test]
+    fn frequencies_come_back_from_points_in_the_plane_whoever_made_them() {
+        let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(2), 2).unwrap();
+        let (here, there) = ([1.0, 2.0], [2.0, 1.0]);
+        let first: ([[f64; 2]; 4], [u32; 3]) = ([here, there, here, there], [1, 0, 0]);
+        let second: ([[f64; 2]; 5], [u32; 5]) = ([there, there, here, there, here], [1, 1, 0, 0, 0]);
+        let mut push = |id, states: &[[f64; 2]], actions: &[u32]| {
+            let rewards = vec![0.0; actions.len()];
+            let states = states.as_flattened();
+            builder.push(Person { id, level: 0, states, actions, rewards: &rewards }).unwrap();
+        };
+        push("a", &first.0, &first.1);
+        push("b", &second.0, &second.1);
+        let data = batch(&Unaware { state_dim: 2 }, &builder.finish()).unwrap();
+        let points = OneHot::new(vec![here.to_vec(), there.to_vec()]).unwrap();
+        let fit = fit_propensity(&data, &points).unwrap();
+        // Action 1 is taken once in four here, and twice in four there.
+        let likelihood = 3.0 * 0.75f64.ln() + 0.25f64.ln() + 4.0 * 0.5f64.ln();
+        let weights = fit.policy.weights();
+        assert!((weights[0] - (1.0f64 / 3.0).ln()).abs() < 1e-12 && weights[1].abs() < 1e-12, "{weights:?}");
+        assert!((fit.log_likelihood - likelihood / 8.0).abs() < 1e-14);
+    }
 }

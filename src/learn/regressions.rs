@@ -18,6 +18,11 @@ pub(crate) struct Stopping {
     pub discount: f64,
 }
 
+/// The size beyond which an action value is no longer one: far above max |r| / (1 − γ), which bounds them all.
+pub(crate) fn divergence_limit(largest_reward: f64, discount: f64) -> f64 {
+    tolerance::DIVERGENCE * (1.0 + largest_reward) / (1.0 - discount)
+}
+
 /// Where an iteration came to.
 pub(crate) struct Course {
     /// The last weights.
@@ -94,7 +99,7 @@ impl Regressions {
     /// w ← step(w) from w = 0, until it settles, leaves every bound, or has been done B times.
     pub(crate) fn iterate(&self, stopping: Stopping, mut step: impl FnMut(&[f64], &mut [f64])) -> Course {
         let Stopping { iterations, tolerance, largest_reward, discount } = stopping;
-        let limit = tolerance::DIVERGENCE * (1.0 + largest_reward) / (1.0 - discount);
+        let limit = divergence_limit(largest_reward, discount);
         let mut weights = vec![0.0; self.scale.len()];
         let mut next = weights.clone();
         let mut outcome = Outcome::IterationLimit { iterations: 0, change: 0.0 };
@@ -169,5 +174,52 @@ impl Regressions {
     /// The largest condition number among the actions, columns scaled.
     pub(crate) fn condition(&self) -> f64 {
         self.actions.iter().map(Regression::condition).fold(1.0, f64::max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Labels, PanelBuilder, Person};
+    use crate::learn::features::OneHot;
+    use crate::preprocess::{Experience, Observed, Unaware, batch};
+
+    /// Two people at the points 0, 1 and 2: five transitions with action 0, at 0, 0, 1, 0 and 1, and three with action 1, at 1, 1 and 0.
+    fn people() -> Experience<Observed> {
+        let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(2), 1).unwrap();
+        let first: (&[f64], &[u32]) = (&[0.0, 0.0, 1.0, 1.0, 2.0], &[0, 0, 0, 1]);
+        let second: (&[f64], &[u32]) = (&[1.0, 0.0, 0.0, 1.0, 2.0], &[1, 1, 0, 0]);
+        for (id, (states, actions)) in [("a", first), ("b", second)] {
+            builder.push(Person { id, level: 0, states, actions, rewards: &[0.5; 4] }).unwrap();
+        }
+        batch(&Unaware { state_dim: 1 }, &builder.finish()).unwrap()
+    }
+
+    #[test]
+    fn a_features_size_is_its_largest_root_mean_square_and_one_where_it_never_shows() {
+        let points = OneHot::new(vec![vec![0.0], vec![1.0], vec![2.0]]).unwrap();
+        let data = people();
+        let sizes = Regressions::new(&Sweep::new(&data, &points, |r| r)).feature_sizes();
+        let expected = [(3.0f64 / 5.0).sqrt(), (2.0f64 / 3.0).sqrt(), 1.0];
+        sizes.iter().zip(expected).for_each(|(x, y)| assert!((x - y).abs() < 1e-15, "{sizes:?} and {expected:?}"));
+        assert_eq!(sizes.len(), 3);
+    }
+
+    #[test]
+    fn the_limit_is_a_million_times_what_rewards_can_add_up_to() {
+        assert_eq!(divergence_limit(3.0, 0.75), 1.6e7);
+    }
+
+    #[test]
+    fn without_a_tolerance_all_iterations_are_done_even_when_nothing_moves() {
+        let (data, points) = (people(), OneHot::new(vec![vec![0.0], vec![1.0]]).unwrap());
+        let regressions = Regressions::new(&Sweep::new(&data, &points, |r| r));
+        let run = |tolerance| {
+            let stopping = Stopping { iterations: 7, tolerance, largest_reward: 1.0, discount: 0.5 };
+            let course = regressions.iterate(stopping, |_, next| next.fill(0.25));
+            (course.outcome, course.done)
+        };
+        assert_eq!(run(0.0), (Outcome::IterationLimit { iterations: 7, change: 0.0 }, 7));
+        assert_eq!(run(1e-9), (Outcome::Converged { iterations: 2 }, 2));
     }
 }

@@ -88,4 +88,14 @@ mod tests {
         assert_eq!(Fourier::new(1, 2500, 1.0).unwrap().count(), 5001);
         assert!(Fourier::new(1, 2501, 1.0).is_none());
     }
+
+    #[test]
+    fn no_harmonic_and_no_row_are_no_trouble() {
+        let map = Fourier::new(3, 0, 2.0).unwrap();
+        assert_eq!((map.inputs(), map.count()), (3, 1));
+        let mut out = [7.0; 2];
+        map.fill(&[1.0; 6], &mut out);
+        assert_eq!(out, [1.0; 2]);
+        Fourier::new(3, 2, 2.0).unwrap().fill(&[], &mut []);
+    }
 }

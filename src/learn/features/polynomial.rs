@@ -342,4 +342,22 @@ mod tests {
             Err(PolynomialError::Shape { center: 1, scale: 0 })
         );
     }
+
+    #[test]
+    fn rows_of_any_width_are_standardised_alike() {
+        for width in 1..=8usize {
+            let center: Vec<f64> = (0..width).map(|c| c as f64 - 1.5).collect();
+            let scale: Vec<f64> = (0..width).map(|c| 0.5 + c as f64).collect();
+            let map = Polynomial::standardised(1, center.clone(), scale.clone(), 1).unwrap();
+            let rows: Vec<f64> = (0..5 * width).map(|i| (1.3 * i as f64).sin()).collect();
+            let mut out = vec![0.0; 5 * map.count()];
+            map.fill(&rows, &mut out);
+            for i in 0..5 {
+                for c in 0..width {
+                    let expected = (rows[i * width + c] - center[c]) / scale[c];
+                    assert!((out[(1 + c) * 5 + i] - expected).abs() < 1e-15, "width {width}, row {i}, column {c}");
+                }
+            }
+        }
+    }
 }

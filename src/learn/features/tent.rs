@@ -139,4 +139,21 @@ mod tests {
         let huge = vec![Axis { low: 0.0, high: 1.0, nodes: usize::MAX }; 3];
         assert!(Tent::new(huge).is_err());
     }
+
+    #[test]
+    fn tents_are_written_as_their_axes_and_read_back() {
+        let axes = vec![Axis { low: 0.0, high: 2.0, nodes: 3 }, Axis { low: -1.0, high: 1.0, nodes: 2 }];
+        let map = Tent::new(axes.clone()).unwrap();
+        assert_eq!(Vec::from(map.clone()), axes);
+        let text = serde_json::to_string(&map).unwrap();
+        assert_eq!(serde_json::from_str::<Tent>(&text).unwrap(), map);
+    }
+
+    #[test]
+    fn at_the_last_node_the_last_tent_is_one() {
+        let map = Tent::new(vec![Axis { low: 0.0, high: 2.0, nodes: 4 }]).unwrap();
+        let mut out = [9.0; 4];
+        map.fill(&[2.0], &mut out);
+        assert_eq!(out, [0.0, 0.0, 0.0, 1.0]);
+    }
 }

@@ -146,4 +146,20 @@ mod tests {
         assert_eq!(Axis::new(0.0, 6.1, 2.0, 4).panels, 4);
         assert_eq!(Axis::new(0.0, 1e-9, 2.0, 4).len(), 4);
     }
+
+    #[test]
+    fn at_a_point_of_the_axis_all_weight_is_its_own() {
+        let axis = Axis::new(-1.0, 2.0, 0.75, 4);
+        assert_eq!(axis.len(), 16, "four panels of four points");
+        for index in 0..axis.len() {
+            let mut weights = [9.0; 4];
+            let first = axis.weights_at(axis.point(index), &mut weights);
+            let carried: f64 = weights.iter().enumerate().map(|(k, w)| w * axis.point(first + k)).sum();
+            assert!((carried - axis.point(index)).abs() < ROUNDING, "point {index}");
+            // Points at the border of two panels belong to either.
+            assert!(weights[(index - first).min(3)] > 1.0 - 1e-9 || weights.contains(&1.0), "{weights:?}");
+        }
+        let mut weights = [9.0; 4];
+        assert_eq!(axis.weights_at(2.0, &mut weights), 12, "the last panel");
+    }
 }
