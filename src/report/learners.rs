@@ -57,6 +57,50 @@ pub fn learners(records: &[Record], scale: &Scale) -> Section {
     section
 }
 
+/// How often the learners were compared, and how often their difference is not put down to chance.
+pub(super) struct Tally {
+    /// Panels that both learned from, of each kind.
+    pub panels: usize,
+    pub comparisons: usize,
+    pub differing: usize,
+    /// How many would differ if nothing did.
+    pub by_chance: String,
+}
+
+/// Differences side by side, both worlds in one table, for a page that has no room for more.
+pub(super) fn differences(records: &[Record]) -> (Table, Tally) {
+    let compared = compare(records);
+    let columns = ["N", "method", "CF metric, linear", "value, linear", "CF metric, non-linear", "value, non-linear"];
+    let mut table = Table::new("", 2, columns);
+    let sizes: BTreeSet<usize> = compared.iter().map(|c| c.people).collect();
+    for people in sizes {
+        for method in METHODS {
+            let cell = |world: Setting, (name, _, decimals): Quantity| {
+                let here = |c: &&Compared| (c.world, c.people, c.method, c.quantity.0) == (world, people, method, name);
+                compared.iter().find(here).map_or("–".into(), |c| marked(c, decimals))
+            };
+            let cells = [Setting::Linear, Setting::Nonlinear].into_iter().flat_map(|w| QUANTITIES.map(|q| cell(w, q)));
+            table.push([tick(people as f64), method.title()].into_iter().chain(cells));
+        }
+    }
+    (table, tally(&compared))
+}
+
+fn tally(compared: &[Compared]) -> Tally {
+    let comparisons = compared.iter().filter(|c| c.may_differ()).count();
+    Tally {
+        panels: compared.iter().map(|c| c.difference.count).max().unwrap_or(0),
+        comparisons,
+        differing: compared.iter().filter(|c| c.may_differ() && c.differ()).count(),
+        by_chance: plain(comparisons as f64 * (1.0 - CONFIDENCE), 1),
+    }
+}
+
+/// The difference with its interval, and a star where that leaves 0 out.
+fn marked(compared: &Compared, decimals: usize) -> String {
+    with_interval(compared.difference, decimals) + if compared.differ() { " *" } else { "" }
+}
+
 /// Every method at every N that has cells by both learners, in the order of the tables.
 fn compare(records: &[Record]) -> Vec<Compared> {
     // A panel is what a stream of random numbers makes: all of the cell but how it is learned and evaluated.
@@ -105,14 +149,13 @@ fn table(compared: &[Compared], scale: &Scale, world: Setting) -> Table {
     let mut table = Table::new(&caption, 3, columns);
     for c in compared.iter().filter(here) {
         let (name, _, decimals) = c.quantity;
-        let mark = if c.differ() { " *" } else { "" };
         table.push([
             tick(c.people as f64),
             c.method.title(),
             name.into(),
             with_interval(c.least_squares, decimals),
             with_interval(c.networks, decimals),
-            with_interval(c.difference, decimals) + mark,
+            marked(c, decimals),
         ]);
     }
     table
@@ -120,13 +163,11 @@ fn table(compared: &[Compared], scale: &Scale, world: Setting) -> Table {
 
 /// Where they differ, in sentences made from the numbers.
 fn observations(compared: &[Compared]) -> Vec<String> {
-    let comparisons = compared.iter().filter(|c| c.may_differ()).count();
-    let differing: Vec<&Compared> = compared.iter().filter(|c| c.may_differ() && c.differ()).collect();
-    let by_chance = plain(comparisons as f64 * (1.0 - CONFIDENCE), 1);
+    let Tally { comparisons, differing: count, by_chance, .. } = tally(compared);
     let mut seen = vec![format!(
-        "Of {comparisons} comparisons, {} have a difference whose 95 % interval leaves 0 out; chance alone would give {by_chance}.",
-        differing.len()
+        "Of {comparisons} comparisons, {count} have a difference whose 95 % interval leaves 0 out; chance alone would give {by_chance}."
     )];
+    let differing: Vec<&Compared> = compared.iter().filter(|c| c.may_differ() && c.differ()).collect();
     for world in [Setting::Linear, Setting::Nonlinear] {
         for (name, _, decimals) in QUANTITIES {
             let of = |higher: bool| {

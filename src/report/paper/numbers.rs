@@ -4,6 +4,7 @@ use super::{Results, Sources};
 use crate::experiment::summary::{CONFIDENCE, rate};
 use crate::experiment::{Cell, DISCOUNT, Method, Setting, Study};
 use crate::numeric::Estimate;
+use crate::report::learners::Tally;
 use crate::report::number::{plain, tick, with_bounds, with_interval};
 use crate::report::plot::SIZE;
 use crate::report::real_data::ADDITIVITY_LEVEL;
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 pub(super) fn numbers(sources: &Sources) -> BTreeMap<String, String> {
     let mut all = Numbers::default();
     all.run(sources);
+    all.learners(sources);
     for world in [Setting::Linear, Setting::Nonlinear] {
         all.world(sources, world);
     }
@@ -64,6 +66,15 @@ impl Numbers {
                 if run.threads == 1 { "one thread".into() } else { format!("{} threads", run.threads) },
             );
         }
+    }
+
+    /// Least squares beside networks.
+    fn learners(&mut self, sources: &Sources) {
+        let Tally { panels, comparisons, differing, by_chance } = super::tables::learners(sources).1;
+        self.put("learners.panels", panels.to_string());
+        self.put("learners.comparisons", comparisons.to_string());
+        self.put("learners.differing", differing.to_string());
+        self.put("learners.chance", by_chance);
     }
 
     /// One of the two simulated worlds.

@@ -1,7 +1,7 @@
 //! What is kept under `paper/results/`: long computations, small enough to be committed.
 
 use super::cells::{kept, pack, unpack};
-use crate::experiment::{Cell, DISCOUNT, NotLearned, Record, Scale, Setting, Study};
+use crate::experiment::{Cell, DISCOUNT, Learner, NotLearned, Record, Scale, Setting, Study};
 use crate::learn::optimum::{OptimumError, optimum};
 use crate::verify::{Row, RowsError, read_rows};
 use serde::de::DeserializeOwned;
@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 pub struct Results {
     /// Cells of `fig:sim_all`; spreads within a cell are not kept.
     pub sim_all: Vec<Record>,
+    /// Cells of `table:learners` by networks, likewise; those by least squares are among `fig:sim_all`'s.
+    pub networks: Vec<Record>,
     /// Cells of `fig:semi`, likewise.
     pub semi: Vec<Record>,
     /// Cells of `table:real_data`, whole.
@@ -157,6 +159,7 @@ pub enum ResultsError {
 }
 
 const SIM_ALL: &str = "sim_all.csv";
+const NETWORKS: &str = "networks.csv";
 const SEMI: &str = "semi.csv";
 const SPLITS: &str = "splits.jsonl";
 const RUN: &str = "run.json";
@@ -195,6 +198,7 @@ impl Results {
         }
         Ok(Self {
             sim_all: cells(SIM_ALL)?,
+            networks: cells(NETWORKS)?,
             semi: cells(SEMI)?,
             splits,
             run: json::<Option<Run>>(&folder.join(RUN))?.flatten(),
@@ -217,6 +221,7 @@ impl Results {
                 *kept = found;
             }
         };
+        keep(&mut self.networks, |cell| matches!(cell, Cell::Synthetic(c) if c.learner == Learner::Neural));
         keep(&mut self.sim_all, |cell| matches!(cell, Cell::Synthetic(_)));
         keep(&mut self.semi, |cell| matches!(cell, Cell::SemiSynthetic(_)));
         keep(&mut self.splits, |cell| matches!(cell, Cell::Split(_)));
@@ -232,7 +237,7 @@ impl Results {
             let path = folder.join(name);
             fs::write(&path, text).map_err(|source| ResultsError::Io { path, source })
         };
-        for (name, records) in [(SIM_ALL, &self.sim_all), (SEMI, &self.semi)] {
+        for (name, records) in [(SIM_ALL, &self.sim_all), (NETWORKS, &self.networks), (SEMI, &self.semi)] {
             if !records.is_empty() {
                 put(name, pack(records))?;
             }

@@ -1,9 +1,10 @@
 //! The tables.
 
 use super::numbers::{optimum_at, paired, to_error};
-use super::{Peer, Quartiles, Sources};
+use super::{Peer, Quartiles, Results, Sources};
 use crate::experiment::{Method, Setting, Study};
 use crate::numeric::Estimate;
+use crate::report::learners::{self, Tally};
 use crate::report::number::{plain, with_bounds, with_interval};
 use crate::report::plot::SIZE;
 use crate::report::real_data::table as real_data;
@@ -21,6 +22,7 @@ pub(super) fn tables(sources: &Sources) -> BTreeMap<String, Table> {
         tables.insert(name.to_string(), table);
     };
     add("methods", methods(sources));
+    add("learners", learners(sources).0);
     add("regret", regret(sources));
     add("optima", optima(sources));
     add("rates", rates(sources));
@@ -58,6 +60,12 @@ fn methods(sources: &Sources) -> Table {
         table.push(std::iter::once(method.title()).chain(cells));
     }
     table
+}
+
+/// Networks less least squares, on the same panels.
+pub(super) fn learners(sources: &Sources) -> (Table, Tally) {
+    let Results { sim_all, networks, .. } = sources.results;
+    learners::differences(&sim_all.iter().chain(networks).cloned().collect::<Vec<_>>())
 }
 
 /// J*CF less the value over the long horizon, over N.
