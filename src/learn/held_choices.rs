@@ -503,13 +503,13 @@ mod tests {
         let (data, features) = (ragged(3), Polynomial::new(2, 0).unwrap());
         let sweep = Sweep::new(&data, &features, |r| r);
         let choices = HeldChoices::new(&sweep, DISCOUNT, vec![2.0, 0.5], 10);
-        // Three actions with two weights each. Differences of movements: (1, 6), (3, 2) and (2, −4), scaled by 2 and ½.
-        let (from, to) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [2.0, 8.0, 3.0, 4.0, 3.0, 10.0]);
-        let lengths = [2f64.hypot(3.0), 6f64.hypot(1.0), 4f64.hypot(2.0)];
+        // Three actions with two weights each. Differences of movements: (1, 8), (3, 4) and (2, −4), scaled by 2 and ½.
+        let (from, to) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [2.0, 10.0, 3.0, 4.0, 3.0, 10.0]);
+        let lengths = [2f64.hypot(4.0), 6f64.hypot(2.0), 4f64.hypot(2.0)];
         let largest = lengths.into_iter().fold(0.0, f64::max);
         assert!((choices.movement(&from, &to) - largest).abs() < 1e-14);
         assert!((choices.movement(&to, &from) - largest).abs() < 1e-14);
-        // (2, 8), (3, 4) and (3, 10), scaled.
+        // (2, 10), (3, 4) and (3, 10), scaled.
         assert!((choices.magnitude(&to) - 6f64.hypot(5.0)).abs() < 1e-14);
     }
 

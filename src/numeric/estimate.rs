@@ -194,9 +194,11 @@ mod tests {
 
     #[test]
     fn values_far_from_zero_keep_their_spread() {
-        // The same three numbers as 1, 2 and 3: variance 1, so that the error is 1/√3. Squares here are 1e18 and lose it.
-        let estimate = Estimate::of(&[1e9 + 1.0, 1e9 + 2.0, 1e9 + 3.0]);
-        assert_eq!(estimate.mean, 1e9 + 2.0);
-        assert!((estimate.standard_error - 3f64.sqrt().recip()).abs() < 1e-12, "{estimate:?}");
+        // 2⁴⁰ and these many 1024ths, which add up to 0. Products with numbers as large as their sum would be rounded to 10⁻⁴.
+        let parts = [-1365.0, 341.0, 1023.0, 1.0].map(|d| d / 1024.0);
+        let estimate = Estimate::of(&parts.map(|d| 2f64.powi(40) + d));
+        let squares: f64 = parts.iter().map(|d| d * d).sum();
+        assert_eq!((estimate.mean, estimate.count), (2f64.powi(40), 4));
+        assert!((estimate.standard_error - (squares / 12.0).sqrt()).abs() < 1e-14, "{estimate:?}");
     }
 }

@@ -239,8 +239,9 @@ mod tests {
 
     #[test]
     fn a_line_far_above_the_axis_keeps_its_slope() {
-        let (slope, _) = line(&[1.0, 2.0, 4.0], &[1e12 + 3.0, 1e12 + 6.0, 1e12 + 12.0]);
-        // Values are rounded to 1e-4; sums of them as they are would lose units.
-        assert!((slope - 3.0).abs() < 1e-3, "{slope}");
+        let height = 2f64.powi(40);
+        let (slope, _) = line(&[1.0, 2.0, 4.0], &[height + 3.0, height + 6.0, height + 12.0]);
+        // Products with numbers of this height would be rounded to 10⁻⁴.
+        assert!((slope - 3.0).abs() < 1e-12, "{slope}");
     }
 }

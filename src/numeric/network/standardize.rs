@@ -219,9 +219,11 @@ mod tests {
 
     #[test]
     fn a_column_far_from_zero_keeps_its_deviation() {
-        // Squares of these numbers are 1e18, of which the last digit is 128.
-        let fitted = Standardizer::fit(&[1e9 + 1.0, 1e9 + 2.0, 1e9 + 3.0, 1e9 + 6.0], 1).unwrap();
-        // Deviations −2, −1, 0 and 3 from the mean: 14/4. The mean is a sum of rounded quarters.
-        assert!((fitted.deviation()[0] - 3.5f64.sqrt()).abs() < 1e-6, "{fitted:?}");
+        // 2⁴⁰ and these many 1024ths, which add up to 0. Products with numbers as large as their sum would be rounded to 10⁻⁴.
+        let parts = [-1365.0, 341.0, 1023.0, 1.0].map(|d| d / 1024.0);
+        let fitted = Standardizer::fit(&parts.map(|d| 2f64.powi(40) + d), 1).unwrap();
+        let squares: f64 = parts.iter().map(|d| d * d).sum();
+        assert_eq!(fitted.mean(), [2f64.powi(40)]);
+        assert!((fitted.deviation()[0] - (squares / 4.0).sqrt()).abs() < 1e-14, "{fitted:?}");
     }
 }
