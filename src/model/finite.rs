@@ -280,3 +280,36 @@ impl World for FiniteWorld {
 fn draw(values: &[f64], rng: &mut impl Rng, out: &mut [f64]) {
     out.fill_with(|| values[crate::numeric::uniform_index(rng, values.len())]);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tables() -> Tables {
+        Tables {
+            points: 4,
+            actions: 1,
+            levels: vec![1],
+            noise: vec![2, 0, 3],
+            reward_noise: vec![(0.5, 1)],
+            initial: vec![1],
+            next: vec![0, 1, 0, 1],
+            reward: vec![0.25, 0.5, -0.75, 2.0],
+            behaviour: vec![1; 4],
+        }
+    }
+
+    #[test]
+    fn noise_that_never_occurs_is_not_in_the_law() {
+        let world = FiniteWorld::new(tables()).unwrap();
+        assert_eq!(world.noise_law().collect::<Vec<_>>(), [(0, 0.4), (2, 0.6)]);
+    }
+
+    #[test]
+    fn a_census_beyond_its_limit_is_not_taken() {
+        let world = FiniteWorld::new(Tables { noise: vec![1], ..tables() }).unwrap();
+        // Everything else has one value, so there is a person for each coin and action draw.
+        assert_eq!(world.census(1, 2, 3).map(|all| all.people()), Some(6));
+        assert!(world.census(1, 1 << 11, 1 << 12).is_none(), "twice {}", FiniteWorld::CENSUS_LIMIT);
+    }
+}

@@ -62,3 +62,20 @@ impl<M: Mechanism + ?Sized> Mechanism for std::sync::Arc<M> {
         (**self).mean(level, states, actions, next, rewards);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::worlds::ThreeLevels;
+
+    fn sizes(mechanism: impl Mechanism) -> [usize; 3] {
+        [mechanism.state_dim(), mechanism.levels(), mechanism.actions()]
+    }
+
+    #[test]
+    fn a_reference_and_a_shared_pointer_are_the_mechanism_they_point_to() {
+        let world = ThreeLevels::new(0.5);
+        assert_eq!(sizes(&world), [2, 3, 3]);
+        assert_eq!(sizes(std::sync::Arc::new(world)), [2, 3, 3]);
+    }
+}

@@ -44,3 +44,41 @@ pub fn try_simulate(world: &(impl World + ?Sized), exogenous: &Exogenous) -> Res
     }
     Ok(builder.finish())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Mechanism;
+    use crate::model::worlds::ThreeLevels;
+    use crate::numeric::Stream;
+    use crate::numeric::tolerance::{ROUNDING, close};
+
+    #[test]
+    fn states_and_rewards_are_means_plus_the_noise_of_their_person_and_time() {
+        let (people, horizon) = (4, 3);
+        let world = ThreeLevels::new(0.5);
+        let exogenous = Exogenous::draw(&world, people, horizon, Stream::new(51));
+        let panel = simulate(&world, &exogenous);
+        assert_eq!(panel.ids(), ["1", "2", "3", "4"]);
+        for (i, person) in panel.iter().enumerate() {
+            let level = exogenous.levels()[i] as usize;
+            assert_eq!(person.level as usize, level);
+            let mut mean = world.initial_mean(level).to_vec();
+            for t in 0..=horizon {
+                let state = &person.states[2 * t..2 * t + 2];
+                for j in 0..2 {
+                    let noise = exogenous.states(t)[2 * i + j];
+                    assert!(close(state[j], mean[j] + noise, ROUNDING), "person {i}, time {t}: {state:?}");
+                }
+                if t < horizon {
+                    let mut reward = [0.0];
+                    world.mean(level, state, &[person.actions[t]], &mut mean, &mut reward);
+                    assert!(
+                        close(person.rewards[t], reward[0] + exogenous.rewards(t)[i], ROUNDING),
+                        "person {i}, time {t}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -292,4 +292,172 @@ mod tests {
         wrong.preference.iter_mut().for_each(|x| *x = -*x);
         assert!(bed.regret(&wrong) > 0.01 && bed.regret(&bed.greedy(&bed.optimum())).abs() < CLOSE);
     }
+
+    /// Three cells, rewards of both signs, and transitions of which no two rows agree.
+    fn small_bed() -> Hat {
+        Hat {
+            cells: 3,
+            discount: 0.7,
+            noise: 0.3,
+            rewards: vec![0.1, -0.8, 0.45, 0.2, -0.35, 0.6, 0.25, -0.15],
+            transitions: vec![
+                0.2, 0.5, 0.3, 0.1, 0.2, 0.7, 0.6, 0.3, 0.1, 0.3, 0.3, 0.4, 0.55, 0.25, 0.2, 0.05, 0.15, 0.8, 0.4, 0.1,
+                0.5, 0.25, 0.6, 0.15,
+            ],
+        }
+    }
+
+    /// The piecewise linear function with the given values at the nodes.
+    fn interpolated(nodes: &[f64], s: f64) -> f64 {
+        let m = nodes.len() as f64 - 1.0;
+        nodes.iter().enumerate().map(|(j, w)| w * (1.0 - (m * s - j as f64).abs()).max(0.0)).sum()
+    }
+
+    #[test]
+    fn random_rewards_have_both_signs_and_no_cell_is_ever_rare() {
+        let bed = Hat::random(7, 0.7, 0.1, Stream::new(93));
+        assert!(bed.rewards().len() == 16 && bed.rewards().iter().all(|r| r.abs() <= 0.5), "{:?}", bed.rewards());
+        assert!(
+            bed.rewards().iter().any(|r| *r > 0.1) && bed.rewards().iter().any(|r| *r < -0.1),
+            "{:?}",
+            bed.rewards()
+        );
+        for row in bed.transitions.chunks_exact(7) {
+            assert!((row.iter().sum::<f64>() - 1.0).abs() < CLOSE);
+            // The weight of a cell is at least 0.2 and the mean weight at most 1.2.
+            assert!(row.iter().all(|p| *p >= 1.0 / 42.0), "{row:?}");
+        }
+    }
+
+    #[test]
+    fn the_constants_of_a_small_bed_are_those_worked_by_hand() {
+        let bed = small_bed();
+        assert_eq!((bed.cells(), bed.discount()), (3, 0.7));
+        assert!((bed.reward_bound() - 1.1).abs() < CLOSE);
+        assert!((bed.largest_density() - 2.4).abs() < CLOSE);
+        // Beside a flat action the steepest cell falls by 0.9 at the first action, and by 1.25 at the second.
+        let flat = [0.2; 4];
+        let first: Vec<f64> = [0.1, -0.8, 0.0, 0.4].into_iter().chain(flat).collect();
+        let second: Vec<f64> = flat.into_iter().chain([-0.3, 0.1, 0.85, -0.4]).collect();
+        assert!((bed.lipschitz(&first) - 2.7).abs() < CLOSE && (bed.lipschitz(&second) - 3.75).abs() < CLOSE);
+    }
+
+    #[test]
+    fn coverage_on_two_cells_is_known_in_closed_form() {
+        // The mass matrix is [[2, 1, 0], [1, 4, 1], [0, 1, 2]]/12, with eigenvalues (3 − √3)/12, 2/12 and (3 + √3)/12.
+        let bed = Hat::random(2, 0.7, 0.1, Stream::new(94));
+        let least = (3.0 - 3f64.sqrt()) / 12.0;
+        for (share, rarer) in [(0.35, 0.35), (0.8, 0.2)] {
+            assert!((bed.coverage(share) - rarer * least).abs() < CLOSE, "{share}: {}", bed.coverage(share));
+        }
+    }
+
+    #[test]
+    fn the_margin_is_the_one_worked_by_hand() {
+        let bed = small_bed();
+        for (gap, expected) in [
+            // The measures of {gap ≤ x} over the three cells are (1/3, 0, 1)/3 at x = ¼, (2/3, 1/3, 1)/3 at ½ and 1 at 1.
+            ([-0.5, 1.0, 0.25, 0.25], 16.0 / 9.0),
+            // (1/2, 0, 2/5)/3 at ¼, (1, 1, 3/5)/3 at ½ and 1 at 1.
+            ([0.0, -0.5, -0.25, 1.0], 26.0 / 15.0),
+        ] {
+            let zero = [0.0; 4];
+            for (p, q) in [(zero, gap), (gap, zero)] {
+                let margin = bed.margin(&[p, q].concat());
+                assert!((margin - expected).abs() < CLOSE, "{gap:?}: {margin} and {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_mean_value_is_the_integral_over_a_uniform_state() {
+        const POINTS: usize = 30_000;
+        let bed = small_bed();
+        let weights = [0.3, -0.6, 0.45, 0.9, -0.2, 0.7, 0.25, -1.1];
+        for preference in [[0.4, -0.3, -0.2, 0.5], [-0.1, 0.6, 0.3, 0.2], [-0.5, -0.4, 0.1, -0.2]] {
+            let value = |s: f64| {
+                let a = usize::from(interpolated(&preference, s) > 0.0);
+                interpolated(&weights[a * 4..][..4], s)
+            };
+            let sum = (0..POINTS).map(|k| value((k as f64 + 0.5) / POINTS as f64)).sum::<f64>() / POINTS as f64;
+            let exact = bed.mean_value(&HatRule { preference: preference.to_vec() }, &weights);
+            // At most two jumps, each no higher than 2 and within one point.
+            assert!((exact - sum).abs() < 4.0 / POINTS as f64, "{exact} and {sum}");
+        }
+    }
+
+    #[test]
+    fn places_are_found_inside_at_the_ends_and_beyond() {
+        let bed = small_bed();
+        for (s, cell, x) in [(0.0, 0, 0.0), (0.25, 0, 0.75), (0.5, 1, 0.5), (0.75, 2, 0.25), (1.0, 2, 1.0)] {
+            assert_eq!(bed.locate(s), (cell, x), "{s}");
+        }
+        assert_eq!((bed.locate(-0.2), bed.locate(1.3)), ((0, 0.0), (2, 1.0)));
+    }
+
+    #[test]
+    fn draws_follow_the_equation() {
+        // Frequencies of N draws are off by more than t with probability at most 2 exp(−2Nt²) (Hoeffding). Each (action, left or
+        // right half of a cell) has 3000 draws or more: 8e-10 each at t = 0.06, 3e-8 for all that is compared here.
+        const DRAWS: usize = 60_000;
+        let (bed, share, mut rng) = (small_bed(), 0.35, Stream::new(95).rng());
+        let (mut counts, mut expected, mut met) = ([[0.0; 3]; 12], [[0.0; 3]; 12], [0.0; 12]);
+        let (mut ones, mut lowest, mut highest) = (0.0, 0.0f64, 0.0f64);
+        for _ in 0..DRAWS {
+            let (s, a, r, next) = bed.draw(share, &mut rng);
+            let a = a as usize;
+            ones += a as f64;
+            let noise = r - interpolated(&bed.rewards[a * 4..][..4], s);
+            assert!(noise.abs() <= bed.noise + CLOSE, "{noise} at ({s}, {a})");
+            (lowest, highest) = (lowest.min(noise), highest.max(noise));
+            assert!((0.0..1.0).contains(&next), "{next}");
+            let group = a * 6 + (6.0 * s) as usize;
+            met[group] += 1.0;
+            counts[group][(3.0 * next) as usize] += 1.0;
+            for (c, e) in expected[group].iter_mut().enumerate() {
+                let to: Vec<f64> = (0..4).map(|j| bed.transitions[(a * 4 + j) * 3 + c]).collect();
+                *e += interpolated(&to, s);
+            }
+        }
+        assert!((ones / DRAWS as f64 - share).abs() < 0.06, "{ones}");
+        // Missed with probability 0.95^60000.
+        assert!(lowest < -0.9 * bed.noise && highest > 0.9 * bed.noise, "{lowest}, {highest}");
+        for group in 0..12 {
+            for c in 0..3 {
+                let (found, law) = (counts[group][c] / met[group], expected[group][c] / met[group]);
+                assert!(met[group] > 3000.0 && (found - law).abs() < 0.06, "{group}, {c}: {found} and {law}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_next_state_is_spread_over_the_cell_drawn() {
+        // From every node of an action one cell, so that the cell is known; the mean place within it is ½ ± 0.29/√N.
+        let cell_of = |a: usize| 2 - a;
+        let mut bed = small_bed();
+        bed.transitions = (0..24).map(|k| f64::from(u8::from(k % 3 == cell_of(k / 12)))).collect();
+        let mut rng = Stream::new(96).rng();
+        let (mut within, draws) = (0.0, 2000);
+        for _ in 0..draws {
+            let (_, a, _, next) = bed.draw(0.4, &mut rng);
+            let place = 3.0 * next - cell_of(a as usize) as f64;
+            assert!((0.0..1.0).contains(&place), "{place}");
+            within += place / f64::from(draws);
+        }
+        // Hoeffding: 2 exp(−2 · 2000 · 0.06²) = 1e-6.
+        assert!((within - 0.5).abs() < 0.06, "{within}");
+    }
+
+    #[test]
+    fn the_optimum_is_in_the_unit_of_the_rewards() {
+        // A power of two changes no rounding, and the last step is judged by the size of the values.
+        for i in 0..20 {
+            let bed = Hat::random(4, 0.8, 0.2, Stream::new(97).index(i));
+            let scale = 1_048_576.0;
+            let scaled = bed.clone().with_rewards(bed.rewards().iter().map(|r| scale * r).collect()).optimum();
+            for (large, small) in scaled.iter().zip(bed.optimum()) {
+                assert!((large / scale - small).abs() < CLOSE, "{large} and {small}");
+            }
+        }
+    }
 }

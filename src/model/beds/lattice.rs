@@ -222,4 +222,191 @@ mod tests {
         }
         assert!(bed.coverage(6) >= 0.0);
     }
+
+    /// Random worlds, most with other shares than those of [`Lattice::random`]; all are multiples of 1/8.
+    fn worlds() -> impl Iterator<Item = Lattice> {
+        let shares = [(0.375, [0.25, 0.625]), (0.75, [0.625, 0.875]), (0.125, [0.75, 0.125]), (0.625, [0.125, 0.375])];
+        (0..24u64).map(move |i| {
+            let (level_share, treated) = shares[i as usize % 4];
+            Lattice { level_share, treated, ..Lattice::random(Stream::new(15).index(i)) }
+        })
+    }
+
+    /// A world whose tables are easy to read: every number different where it can be.
+    fn by_hand() -> Lattice {
+        Lattice {
+            level_share: 0.375,
+            treated: [0.25, 0.625],
+            initial: [[1.0], [2.0]],
+            means: [[[0.0, 1.0], [2.0, 0.0], [1.0, 2.0], [2.0, 1.0]], [[1.0, 0.0], [0.0, 2.0], [2.0, 1.0], [0.0, 1.0]]],
+            rewards: [
+                [[0.5, 0.25], [-0.75, 1.0], [1.5, -0.5], [0.125, 2.0]],
+                [[-1.0, 0.75], [0.375, -0.25], [1.25, 0.625], [-1.5, 1.75]],
+            ],
+        }
+    }
+
+    #[test]
+    fn pairs_move_as_the_two_worlds_do_with_shared_noise() {
+        for bed in worlds() {
+            let process = bed.augmented();
+            let n = process.pairs.len();
+            assert!((1..n).all(|i| !process.pairs[..i].contains(&process.pairs[i])), "{:?}", process.pairs);
+            let moved = |means: [f64; 2], u: f64| means.map(|m| (m + u) as usize);
+            // P(pair) after the given means: half for each value of the bit.
+            let law = |means: [f64; 2]| -> Vec<f64> {
+                let one = |pair: &[usize; 2]| {
+                    [0.0, 1.0].into_iter().filter(|u| moved(means, *u) == *pair).count() as f64 / 2.0
+                };
+                process.pairs.iter().map(one).collect()
+            };
+            assert_eq!(process.first, law([bed.initial[0][0], bed.initial[1][0]]));
+            for (i, &[s0, s1]) in process.pairs.iter().enumerate() {
+                for a in 0..2 {
+                    let row = &process.transitions[(2 * i + a) * n..][..n];
+                    assert_eq!(row, law([bed.means[0][s0][a], bed.means[1][s1][a]]), "({s0}, {s1}), {a}");
+                    let (r0, r1) = (bed.rewards[0][s0][a], bed.rewards[1][s1][a]);
+                    let mean = r0 + bed.level_share * (r1 - r0);
+                    // Three roundings of numbers below one.
+                    assert!((process.rewards[2 * i + a] - mean).abs() < 4.0 * f64::EPSILON, "({s0}, {s1}), {a}");
+                }
+            }
+        }
+    }
+
+    /// Adds the probabilities of all paths of `left` decisions of somebody of level z from `pair` to the visits.
+    fn walk(
+        bed: &Lattice,
+        z: usize,
+        pair: [f64; 2],
+        weight: f64,
+        left: usize,
+        visits: &mut Vec<([f64; 2], usize, f64)>,
+    ) {
+        if left == 0 {
+            return;
+        }
+        for a in 0..2 {
+            let here = weight * if a == 1 { bed.treated[z] } else { 1.0 - bed.treated[z] };
+            match visits.iter_mut().find(|v| v.0 == pair && v.1 == a) {
+                Some(v) => v.2 += here,
+                None => visits.push((pair, a, here)),
+            }
+            for u in [0.0, 1.0] {
+                let next = [0, 1].map(|z: usize| bed.means[z][pair[z] as usize][a] + u);
+                walk(bed, z, next, here / 2.0, left - 1, visits);
+            }
+        }
+    }
+
+    #[test]
+    fn coverage_is_the_rarest_pair_and_action_over_all_paths() {
+        // Dyadic probabilities: the sums are exact, and the division rounds once.
+        let mut positive = 0;
+        for bed in worlds() {
+            for horizon in [3, 5] {
+                let mut visits = Vec::new();
+                for (z, p) in [(0, 1.0 - bed.level_share), (1, bed.level_share)] {
+                    for u in [0.0, 1.0] {
+                        walk(&bed, z, [bed.initial[0][0] + u, bed.initial[1][0] + u], p / 2.0, horizon, &mut visits);
+                    }
+                }
+                let all = visits.len() == 2 * bed.augmented().pairs.len();
+                let rarest = visits.iter().map(|v| v.2).fold(f64::INFINITY, f64::min) / horizon as f64;
+                assert_eq!(bed.coverage(horizon), if all { rarest } else { 0.0 });
+                positive += usize::from(all);
+            }
+        }
+        assert!(positive >= 12, "{positive}");
+    }
+
+    #[test]
+    fn simulated_people_obey_the_equation_and_the_shares() {
+        let bed = by_hand();
+        let (people, horizon) = (3000, 3);
+        let panel = bed.simulate(people, horizon, Stream::new(16));
+        // Counts of (successes, trials): levels, treatment by level, the noise bit.
+        let mut shares = [(0.0, 0.0); 4];
+        let mut count = |k: usize, bit: f64| {
+            assert!(bit == 0.0 || bit == 1.0, "{bit}");
+            shares[k] = (shares[k].0 + bit, shares[k].1 + 1.0);
+        };
+        for person in panel.iter() {
+            let z = person.level as usize;
+            count(0, z as f64);
+            assert_eq!((person.states.len(), person.actions.len()), (horizon + 1, horizon));
+            count(3, person.states[0] - bed.initial[z][0]);
+            for t in 0..horizon {
+                let (s, a) = (person.states[t] as usize, person.actions[t] as usize);
+                count(1 + z, a as f64);
+                assert_eq!(person.rewards[t], bed.rewards[z][s][a]);
+                count(3, person.states[t + 1] - bed.means[z][s][a]);
+            }
+        }
+        // Hoeffding: at least 3000 trials each, so 2 exp(−2 · 3000 · 0.06²) = 8e-10 a share.
+        for ((found, trials), share) in shares.into_iter().zip([0.375, 0.25, 0.625, 0.5]) {
+            assert!(trials >= 3000.0 && (found / trials - share).abs() < 0.06, "{found} of {trials}, and {share}");
+        }
+    }
+
+    #[test]
+    fn a_fit_holds_the_averages_of_its_cells() {
+        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 1).expect("a panel with a state");
+        let mut push = |id: &str, level: u32, states: &[f64], actions: &[u32], rewards: &[f64]| {
+            builder.push(Person { id, level, states, actions, rewards }).expect("finite states");
+        };
+        push("a", 0, &[1.0, 2.0, 1.0, 3.0], &[1, 0, 1], &[0.5, 0.25, -1.0]);
+        push("b", 0, &[2.0, 0.0, 2.0, 1.0], &[0, 1, 0], &[1.0, 0.75, 2.5]);
+        push("c", 0, &[0.0, 3.0, 2.0, 2.0], &[1, 1, 1], &[0.375, -0.5, 1.5]);
+        push("d", 1, &[3.0, 1.0, 3.0, 0.0], &[0, 0, 0], &[2.0, -0.25, 1.0]);
+        push("e", 1, &[2.0, 3.0, 2.0, 1.0], &[0, 0, 0], &[0.5, 0.125, 4.0]);
+        let fit = Lattice::fit(&builder.finish());
+        // Level 0, action 0: only state 2 is met, three times. Action 1: 0 twice, 1 twice, 2 once, 3 once; all are met.
+        // Level 1, action 0: 1 once, 2 twice, 3 three times, and 0 keeps the mean of all six. Action 1 never.
+        let thirds = |x: f64| x / 3.0;
+        let expected = Lattice {
+            level_share: 0.4,
+            treated: [0.0; 2],
+            initial: [[1.0], [2.5]],
+            means: [
+                [[thirds(2.0), 2.5], [thirds(2.0), 2.5], [thirds(2.0), 2.0], [thirds(2.0), 2.0]],
+                [[10.0 / 6.0, 0.0], [3.0, 0.0], [2.0, 0.0], [1.0, 0.0]],
+            ],
+            rewards: [
+                [[1.25, 0.5625], [1.25, -0.25], [1.25, 1.5], [1.25, -0.5]],
+                [[7.375 / 6.0, 0.0], [-0.25, 0.0], [2.25, 0.0], [3.125 / 3.0, 0.0]],
+            ],
+        };
+        // Sums of dyadic numbers are exact; each division rounds once, on both sides alike.
+        assert_eq!(fit, expected);
+    }
+
+    #[test]
+    fn means_are_interpolated_between_points_and_held_beyond() {
+        let bed = by_hand();
+        assert_eq!((bed.state_dim(), bed.levels(), bed.actions()), (1, 2, 2));
+        assert_eq!((bed.initial_mean(0), bed.initial_mean(1)), (&[1.0][..], &[2.0][..]));
+        let places = [-1.5, 0.25, 1.5, 2.75, 3.0, 7.0];
+        for (level, action, next, reward) in [
+            (0, 0, [0.0, 0.5, 1.5, 1.75, 2.0, 2.0], [0.5, 0.1875, 0.375, 0.46875, 0.125, 0.125]),
+            (1, 1, [0.0, 0.5, 1.5, 1.0, 1.0, 1.0], [0.75, 0.5, 0.1875, 1.46875, 1.75, 1.75]),
+        ] {
+            let (mut s, mut r) = ([0.0; 6], [0.0; 6]);
+            bed.mean(level, &places, &[action; 6], &mut s, &mut r);
+            assert_eq!((s, r), (next, reward), "level {level}, action {action}");
+        }
+    }
+
+    #[test]
+    fn the_steepest_step_is_found_in_either_level_and_a_bias_moves_level_one_alone() {
+        let bed = by_hand();
+        assert_eq!(bed.lipschitz(), 2.0);
+        let mut steep = bed.clone();
+        steep.means[0][2][1] = -4.5;
+        // From 0 to −4.5 and from there to 1.
+        assert_eq!(steep.lipschitz(), 5.5);
+        let biased = bed.clone().biased(0.25);
+        assert_eq!((biased.means[0], biased.initial), (bed.means[0], bed.initial));
+        assert_eq!(biased.means[1], [[1.25, 0.25], [0.25, 2.25], [2.25, 1.25], [0.25, 1.25]]);
+    }
 }

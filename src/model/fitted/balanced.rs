@@ -65,4 +65,18 @@ mod tests {
         let expected: f64 = (0..3).map(|z| [0.5, 0.3, 0.2][z] * world.initial_mean(z)[1]).sum();
         assert_eq!(balanced.initial_mean(1)[1], expected);
     }
+
+    #[test]
+    fn everything_else_is_that_of_the_mechanism_within() {
+        let world = ThreeLevels::new(0.8);
+        let balanced = Balanced::new(&world, &[0], &[0.5, 0.3, 0.2]);
+        assert_eq!((balanced.state_dim(), balanced.levels(), balanced.actions()), (2, 3, 3));
+        let mean = |mechanism: &dyn Mechanism| {
+            let (mut next, mut reward) = ([0.0; 2], [0.0]);
+            mechanism.mean(1, &[0.7, -1.2], &[2], &mut next, &mut reward);
+            (next, reward)
+        };
+        assert_eq!(mean(&balanced), mean(&world));
+        assert_ne!(mean(&balanced), ([0.0; 2], [0.0]));
+    }
 }

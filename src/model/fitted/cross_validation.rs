@@ -251,4 +251,63 @@ mod tests {
         approx::assert_relative_eq!(all[16], 1e-7, max_relative = 1e-12);
         assert!(all.windows(2).all(|w| w[1] < w[0]));
     }
+
+    #[test]
+    fn slopes_are_taken_around_the_knots_wherever_they_lie() {
+        // Knots 2, 4, 8 in tenths and moved below zero: the slopes above, ten times.
+        let basis = StateBasis::Spline(vec![NaturalSpline::new(vec![-8.0, -7.8, -7.4]).unwrap()]);
+        approx::assert_relative_eq!(largest_slope(&basis, &[0.0, -3.0, 1.0]), 10.0, max_relative = 1e-6);
+    }
+
+    #[test]
+    fn the_error_of_a_penalty_is_that_of_dense_fits_on_people_who_are_not_in_the_fold() {
+        use super::super::terms::LevelFactor;
+        use crate::data::{Labels, PanelBuilder, Person};
+        use crate::numeric::least_squares;
+        let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(1), 1).unwrap();
+        for i in 0..13 {
+            let x = f64::from(i);
+            let states = [2.0 * (1.7 * x).sin(), 1.5 * (2.9 * x).cos(), (0.8 * x).sin()];
+            let (id, rewards) = (i.to_string(), [states[0].cos(), states[1].cos()]);
+            builder.push(Person { id: &id, level: 0, states: &states, actions: &[0, 0], rewards: &rewards }).unwrap();
+        }
+        let panel = builder.finish();
+        let basis = StateBasis::Spline(vec![NaturalSpline::new(vec![-1.9, -0.5, 0.4, 1.1, 2.0]).unwrap()]);
+        let blocks = [Block { action: None, level: LevelFactor::One, functions: 5 }];
+        let design = Design { panel: &panel, basis: &basis, blocks: &blocks, values: &[0.0], only: None };
+        let row = |s: f64| {
+            let mut functions = vec![0.0; 5];
+            basis.fill(&[s], &mut functions);
+            functions
+        };
+        let penalty = 0.01;
+        let judged = Sums::of(&design).judge(&design, penalty).unwrap();
+        for (output, judged) in judged.iter().enumerate() {
+            // Everybody's decisions: the fold, the functions of the state, and what followed.
+            let decisions = || {
+                panel.iter().enumerate().flat_map(move |(i, person)| {
+                    (0..2).map(move |t| {
+                        let y = if output == 0 { person.states[t + 1] } else { person.rewards[t] };
+                        (i % 5, row(person.states[t]), y)
+                    })
+                })
+            };
+            let mut expected = 0.0;
+            for fold in 0..5 {
+                let (mut x, mut y) = (Vec::new(), Vec::new());
+                for (_, functions, target) in decisions().filter(|d| d.0 != fold) {
+                    x.extend(functions);
+                    y.push(target);
+                }
+                let weight = (penalty * y.len() as f64).sqrt();
+                x.extend(design.roughness().iter().map(|l| weight * l));
+                y.resize(x.len() / 5, 0.0);
+                let b = least_squares(&x, &y, 5, 1).unwrap().coefficients;
+                let miss = |functions: &[f64], y: f64| y - functions.iter().zip(&b).map(|(f, b)| f * b).sum::<f64>();
+                expected += decisions().filter(|d| d.0 == fold).map(|d| miss(&d.1, d.2).powi(2)).sum::<f64>();
+            }
+            // Normal equations lose the square of a condition number below a thousand.
+            approx::assert_relative_eq!(judged.smoothing.error, expected, max_relative = 1e-9);
+        }
+    }
 }

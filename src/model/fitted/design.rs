@@ -70,3 +70,50 @@ impl<'a> Design<'a> {
         self.only.map_or_else(|| "(all)".into(), |k| self.panel.levels().name(k).to_string())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::spline::NaturalSpline;
+    use super::super::terms::LevelFactor;
+    use super::*;
+    use crate::data::{Labels, PanelBuilder};
+
+    fn panel() -> Panel {
+        let mut builder = PanelBuilder::new(Labels::new(["north", "south"]), Labels::numbered(3), 2).unwrap();
+        let states = [0.5, 0.1, 1.0, -0.3];
+        builder.push(Person { id: "a", level: 0, states: &states, actions: &[2], rewards: &[0.7] }).unwrap();
+        builder.finish()
+    }
+
+    #[test]
+    fn each_coordinate_bends_by_its_own_coefficients() {
+        let panel = panel();
+        let splines = vec![
+            NaturalSpline::new(vec![0.0, 1.0, 2.5, 4.0]).unwrap(),
+            NaturalSpline::new(vec![-1.0, 0.5, 1.0, 3.0, 3.5]).unwrap(),
+        ];
+        let (first, second) = ([0.4, -0.7, 1.1], [0.3, 0.9, -0.2, 0.6]);
+        let bend = |spline: &NaturalSpline, c: &[f64]| -> f64 {
+            spline.roughness_rows().iter().map(|row| row.iter().zip(c).map(|(ρ, c)| ρ * c).sum::<f64>().powi(2)).sum()
+        };
+        let expected = bend(&splines[0], &first) + bend(&splines[1], &second);
+        let basis = StateBasis::Spline(splines);
+        let blocks = [Block { action: None, level: LevelFactor::One, functions: basis.count() }];
+        let b: Vec<f64> = [5.0].into_iter().chain(first).chain(second).collect();
+        // The same function at each of three actions, at both levels when they are pooled and at one when they are not.
+        for (only, times) in [(None, 6.0), (Some(1), 3.0)] {
+            let design = Design { panel: &panel, basis: &basis, blocks: &blocks, values: &[0.0, 1.0], only };
+            let rows = design.roughness();
+            let found: f64 =
+                rows.chunks_exact(8).map(|l| l.iter().zip(&b).map(|(l, b)| l * b).sum::<f64>().powi(2)).sum();
+            approx::assert_relative_eq!(found, times * expected, max_relative = 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_design_is_called_by_its_level() {
+        let (panel, basis) = (panel(), StateBasis::Linear { coordinates: 2 });
+        let name = |only| Design { panel: &panel, basis: &basis, blocks: &[], values: &[0.0, 1.0], only }.name();
+        assert_eq!((name(None), name(Some(1))), ("(all)".to_string(), "south".to_string()));
+    }
+}

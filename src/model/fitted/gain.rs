@@ -77,6 +77,8 @@ mod tests {
             &[0.0, 0.0]
         }
         fn mean(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]) {
+            let rows = actions.len();
+            assert_eq!((states.len(), next.len(), rewards.len()), (2 * rows, 2 * rows, rows), "one shape");
             rewards.fill(0.0);
             for ((s, next), &a) in states.chunks_exact(2).zip(next.chunks_exact_mut(2)).zip(actions) {
                 next.copy_from_slice(&[(self.0)(level, s[0], a) * s[0] + s[1] / 4.0, s[1] / 8.0]);

@@ -104,4 +104,48 @@ mod tests {
         let found = error(&builder.finish(), &groups);
         assert!((found - (1.5 / 2.0 + 130.0 / (2600.0 / 3.0) + 6.0 / 8.0)).abs() < 1e-12, "{found}");
     }
+
+    #[test]
+    fn levels_are_fitted_together_where_they_differ_by_a_constant_and_apart_where_their_slopes_differ() {
+        // On straight lines a pooled fit spends four parameters and two fits six; the scatter is a formula that no line explains.
+        let panel = |slope: [f64; 2]| {
+            let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 1).unwrap();
+            for i in 0..45u32 {
+                let (level, action, x) = (u32::from(i % 4 == 3), (i / 3) % 2, f64::from(i));
+                let (s, scatter) = (2.0 * (1.7 * x).sin(), 0.4 * (7.3 * x * x).sin());
+                let next = slope[level as usize] * s + 0.3 * f64::from(level) - 0.2 * f64::from(action) + scatter;
+                let person = Person {
+                    id: &i.to_string(),
+                    level,
+                    states: &[s, next],
+                    actions: &[action],
+                    rewards: &[0.7 * s + 0.4 * (5.1 * x * x).cos()],
+                };
+                builder.push(person).unwrap();
+            }
+            builder.finish()
+        };
+        for (slope, expected) in [([0.6, 0.6], Pooling::Pooled), ([0.8, -0.8], Pooling::PerLevel)] {
+            let chosen =
+                groups(&panel(slope), Basis::Polynomial(1), Pooling::Chosen, LevelCode::Indicator, &[0.0, 1.0])
+                    .unwrap();
+            let members: Vec<_> = chosen.1.iter().map(|group| group.only).collect();
+            let named = if expected == Pooling::Pooled { vec![None] } else { vec![Some(0), Some(1)] };
+            assert_eq!((chosen.0, members), (expected, named));
+        }
+    }
+
+    #[test]
+    fn levels_that_cannot_be_judged_are_fitted_apart() {
+        // Leaving out one of two people leaves a line undetermined, together and apart.
+        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 1).unwrap();
+        for (id, level) in [("a", 0), ("b", 1)] {
+            let person = Person { id, level, states: &[0.5, 1.5], actions: &[level], rewards: &[2.0] };
+            builder.push(person).unwrap();
+        }
+        let values = [0.0, 1.0];
+        let chosen = groups(&builder.finish(), Basis::Linear, Pooling::Chosen, LevelCode::Indicator, &values).unwrap();
+        assert!(chosen.1.iter().flat_map(|group| &group.smoothing).all(|s| s.error == f64::INFINITY));
+        assert_eq!(chosen.0, Pooling::PerLevel);
+    }
 }

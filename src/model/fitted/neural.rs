@@ -339,4 +339,14 @@ mod tests {
         let diverged = fit_nets(&pairs(0.0), Pooling::Pooled, &lines(1e200), Stream::new(1)).unwrap_err();
         assert_eq!(diverged, FitError::Diverged { epoch: 1 });
     }
+
+    #[test]
+    fn what_was_fitted_fits_together() {
+        let mut settings = lines(0.05);
+        settings.training.epochs_max = 1;
+        for pooling in [Pooling::Pooled, Pooling::PerLevel] {
+            let (nets, _) = fit_nets(&pairs(0.4), pooling, &settings, Stream::new(4)).unwrap();
+            assert!(nets.is_consistent(2, 2, 2), "{pooling:?}");
+        }
+    }
 }

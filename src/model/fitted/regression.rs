@@ -316,3 +316,71 @@ struct Rows {
     next: Vec<f64>,
     reward: Vec<f64>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Basis, FitSettings, Fitted, fit};
+    use super::*;
+    use crate::data::{Labels, PanelBuilder, Person};
+    use crate::model::Mechanism;
+
+    /// Two coordinates, two levels, three actions, and a linear basis for each level.
+    fn coefficients() -> Coefficients {
+        let bases = vec![StateBasis::Linear { coordinates: 2 }; 2];
+        Coefficients { bases, coefficients: vec![vec![vec![0.5; 9]; 3]; 2] }
+    }
+
+    #[test]
+    fn a_table_fits_its_own_shape_alone() {
+        let with = |change: &dyn Fn(&mut Coefficients)| {
+            let mut stored = coefficients();
+            change(&mut stored);
+            Table::from(stored).is_consistent(2, 2, 3)
+        };
+        assert!(with(&|_| {}) && with(&|c| c.bases.truncate(1)), "a basis a level, or one for all");
+        assert!(!with(&|c| c.bases.push(StateBasis::Linear { coordinates: 2 })));
+        assert!(!with(&|c| c.bases[1] = StateBasis::Polynomial(crate::numeric::Monomials::new(1, 2).unwrap())));
+        assert!(!with(&|c| c.coefficients.truncate(1)));
+        assert!(!with(&|c| c.coefficients[1].truncate(2)));
+        assert!(!with(&|c| c.coefficients[0][2].truncate(8)));
+        assert!(!with(&|c| c.coefficients[1][0][4] = f64::INFINITY));
+    }
+
+    const NEXT: fn(f64, f64) -> f64 = |s, a| 0.2 + 0.5 * s - 0.1 * a;
+    const REWARD: fn(f64, f64) -> f64 = |s, a| 1.0 - s + 0.3 * a * s;
+
+    /// Twelve people who decide `decisions` times and of whom as many states are known: the last next state is not.
+    fn unfinished(decisions: usize) -> Fitted {
+        let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(2), 1).unwrap();
+        for i in 0..12usize {
+            let actions: Vec<u32> = (0..decisions).map(|t| ((i + i * t / 2) % 2) as u32).collect();
+            let mut states = vec![2.0 * (1.7 * i as f64).sin()];
+            for t in 1..decisions {
+                states.push(NEXT(states[t - 1], f64::from(actions[t - 1])));
+            }
+            let rewards: Vec<f64> = states.iter().zip(&actions).map(|(s, a)| REWARD(*s, f64::from(*a))).collect();
+            let id = i.to_string();
+            builder.push(Person { id: &id, level: 0, states: &states, actions: &actions, rewards: &rewards }).unwrap();
+        }
+        let settings = FitSettings { basis: Basis::Linear, pooling: Pooling::PerLevel, ..FitSettings::default() };
+        fit(&builder.finish(), &settings).unwrap()
+    }
+
+    #[test]
+    fn rewards_are_fitted_on_every_decision_and_next_states_where_they_are_known() {
+        for (decisions, rows) in [(1, 0), (2, 12), (3, 24)] {
+            let fitted = unfinished(decisions);
+            let report = &fitted.reports()[0];
+            assert_eq!((report.rows, report.columns, report.rank), (rows, 4, 4));
+            for (s, a) in [(0.7, 0), (-1.2, 1)] {
+                let (mut next, mut reward) = ([9.0], [9.0]);
+                fitted.mean(0, &[s], &[a], &mut next, &mut reward);
+                // Without a single next state nothing is known of them, and the mean is 0.
+                let expected = if rows == 0 { 0.0 } else { NEXT(s, f64::from(a)) };
+                // Two dozen rows of size one.
+                assert!((next[0] - expected).abs() < 1e-12, "{decisions}: {next:?} and {expected}");
+                assert!((reward[0] - REWARD(s, f64::from(a))).abs() < 1e-12, "{decisions}: {reward:?}");
+            }
+        }
+    }
+}

@@ -324,4 +324,10 @@ mod tests {
         }
         assert!(NaturalSpline::new(too_many[1..].to_vec()).is_ok());
     }
+
+    #[test]
+    fn a_spline_is_stored_as_its_knots() {
+        let knots = vec![-1.5, 0.25, 2.0, 7.0];
+        assert_eq!(Vec::from(NaturalSpline::new(knots.clone()).unwrap()), knots);
+    }
 }

@@ -126,4 +126,13 @@ mod tests {
         assert_eq!(power.factor(3, 1, 5.0), 25.0);
         assert_eq!(Block { action: None, level: LevelFactor::One, functions: 1 }.factor(1, 1, 5.0), 1.0);
     }
+
+    #[test]
+    fn interactions_beyond_the_degree_leave_no_empty_block() {
+        // With three numbered levels z² beside an action has degree three.
+        let basis = StateBasis::Polynomial(Monomials::new(2, 2).unwrap());
+        let sizes: Vec<usize> =
+            blocks(&basis, Pooling::Pooled, LevelCode::Number, 3, 3).iter().map(|b| b.functions).collect();
+        assert_eq!(sizes, [6, 3, 3, 3, 1, 1, 1]);
+    }
 }

@@ -194,3 +194,31 @@ fn the_gain_is_the_largest_row_sum_of_slopes() {
     approx::assert_relative_eq!(fitted.gain(), largest, max_relative = 1e-6);
     assert!(largest > 0.2, "a world in which something moves");
 }
+
+#[test]
+fn a_mechanism_from_a_file_must_fit_together() {
+    let law = |z: usize, s: f64, a: usize| (0.4 * s + 0.1 * z as f64, 1.0 - 0.5 * s + 0.25 * a as f64);
+    let fitted = fit(&scattered(2, 20, 3, &law), &settings(Basis::Linear, Pooling::PerLevel)).unwrap();
+    assert_eq!(fitted.basis(1), Some(&StateBasis::Linear { coordinates: 1 }));
+    let with = |change: &dyn Fn(&mut Fitted)| {
+        let mut changed = fitted.clone();
+        change(&mut changed);
+        changed.is_consistent()
+    };
+    assert!(with(&|_| {}));
+    assert!(!with(&|f| f.initial[0].push(0.5)));
+    assert!(!with(&|f| f.initial[1][0] = f64::NAN));
+    assert!(!with(&|f| f.actions = 3));
+    assert!(!with(&|f| f.initial.truncate(1)));
+    // No coordinate, no level, no action: the parts agree with each other, and are still no mechanism.
+    let nothing = |state_dim: usize, actions: usize, initial: Vec<Vec<f64>>, coefficients: Vec<Vec<Vec<f64>>>| {
+        let bases = [StateBasis::Linear { coordinates: state_dim }];
+        let means = serde_json::json!({ "table": { "bases": bases, "coefficients": coefficients } });
+        let means = serde_json::from_value(means).unwrap();
+        Fitted { state_dim, actions, initial, means, ..fitted.clone() }.is_consistent()
+    };
+    assert!(nothing(1, 2, vec![vec![0.3]; 2], vec![vec![vec![0.5; 4]; 2]; 2]), "the same with everything");
+    assert!(!nothing(0, 2, vec![vec![]; 2], vec![vec![vec![0.5]; 2]; 2]));
+    assert!(!nothing(1, 2, vec![], vec![]));
+    assert!(!nothing(1, 0, vec![vec![0.3]; 2], vec![vec![]; 2]));
+}

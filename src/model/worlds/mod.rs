@@ -97,3 +97,54 @@ fn paper_behaviour(z: f64, probabilities: &mut [f64]) {
     probabilities[0] = 1.0 - treated;
     probabilities[1] = treated;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::Stream;
+    use crate::numeric::tolerance::{ROUNDING, close};
+
+    #[test]
+    fn every_world_answers_to_its_name_with_the_noise_of_its_equation() {
+        let noise: [(&[f64], f64); 4] = [(&[1.0], 0.0), (&[1.0], 0.0), (&[1.0], 0.5), (&[1.0, 0.7], 0.3)];
+        for (name, (state, reward)) in NAMES.into_iter().zip(noise) {
+            let world = by_name(name, 0.5).expect("a shipped world");
+            assert_eq!((world.name(), world.state_noise_sd(), world.reward_noise_sd()), (name, state, reward));
+        }
+        assert!(by_name("no such world", 0.5).is_none());
+    }
+
+    #[test]
+    fn noise_is_standard_normal_times_the_deviation_of_its_coordinate() {
+        let (world, stream) = (ThreeLevels::new(0.5), Stream::new(41));
+        let mut standard = [0.0; 12];
+        fill_standard_normal(&mut stream.rng(), &mut standard);
+        let (mut states, mut rewards) = ([0.0; 12], [0.0; 12]);
+        world.draw_state_noise(&mut stream.rng(), &mut states);
+        world.draw_reward_noise(&mut stream.rng(), &mut rewards);
+        for (i, x) in standard.iter().enumerate() {
+            assert!(close(states[i], if i % 2 == 0 { *x } else { 0.7 * x }, ROUNDING), "{states:?}");
+            assert!(close(rewards[i], 0.3 * x, ROUNDING), "{rewards:?}");
+        }
+    }
+
+    #[test]
+    fn a_world_without_reward_noise_draws_none() {
+        let (mut rng, mut rewards) = (Stream::new(42).rng(), [0.0; 5]);
+        Linear::new(0.5).draw_reward_noise(&mut rng, &mut rewards);
+        assert_eq!((rewards, rng), ([0.0; 5], Stream::new(42).rng()));
+    }
+
+    #[test]
+    fn the_papers_behaviour_has_the_log_odds_of_the_supplement() {
+        for world in [by_name("linear", 0.5), by_name("nonlinear", 0.5)].into_iter().flatten() {
+            for (level, log_odds) in [(0, -1.39), (1, 1.38)] {
+                let mut probabilities = [0.0; 2];
+                world.behaviour(level, &[0.3], &mut probabilities);
+                let odds = f64::exp(log_odds);
+                let expected = [1.0 / (1.0 + odds), odds / (1.0 + odds)];
+                assert!((0..2).all(|a| close(probabilities[a], expected[a], ROUNDING)), "{probabilities:?}");
+            }
+        }
+    }
+}

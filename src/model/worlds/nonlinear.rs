@@ -78,3 +78,35 @@ impl World for Nonlinear {
         0.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::tolerance::{ROUNDING, close};
+    use std::f64::consts::FRAC_PI_6;
+
+    #[test]
+    fn means_are_those_of_the_equation() {
+        // At δ = 0.75, written out for each level and action: next states as (constant, factor of g), rewards as (constant, factor of s).
+        let world = Nonlinear::new(0.75);
+        let root = 3f64.sqrt();
+        for (level, action, [constant, wave], [reward, slope]) in [
+            (0, 0, [-1.2, 0.175], [-0.2, 0.3]),
+            (0, 1, [-0.8, 0.325], [0.6, -0.4]),
+            (1, 0, [-0.75, 0.2875], [0.4, -0.15]),
+            (1, 1, [-0.05, 0.4375], [0.0, -0.85]),
+        ] {
+            // sin + cos at π/6 and at 2π/3.
+            let (states, g) = ([FRAC_PI_6, 4.0 * FRAC_PI_6], [(1.0 + root) / 2.0, (root - 1.0) / 2.0]);
+            let (mut next, mut rewards) = ([0.0; 2], [0.0; 2]);
+            world.mean(level, &states, &[action; 2], &mut next, &mut rewards);
+            for i in 0..2 {
+                assert!(close(next[i], constant + wave * g[i], ROUNDING), "level {level}, action {action}: {next:?}");
+                assert!(
+                    close(rewards[i], reward + slope * states[i], ROUNDING),
+                    "level {level}, action {action}: {rewards:?}"
+                );
+            }
+        }
+    }
+}

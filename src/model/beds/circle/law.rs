@@ -243,4 +243,140 @@ mod tests {
         // Sums of a few hundred numbers of size one.
         assert!(least > 0.001 && (bed.coverage(2) - least).abs() < 1e-13, "{} and {least}", bed.coverage(2));
     }
+
+    /// Action values with no zero and no two numbers alike.
+    const WEIGHTS: Weights = [[[0.3, 0.5, -0.2], [-0.1, -0.7, 0.4]], [[0.05, -0.3, 0.45], [0.25, 0.35, 0.15]]];
+
+    /// c₀ + c₁ cos s + c₂ sin s.
+    fn at(c: [f64; 3], s: f64) -> f64 {
+        c[0] + c[1] * s.cos() + c[2] * s.sin()
+    }
+
+    #[test]
+    fn readers_disagree_where_their_values_do() {
+        let bed = Circle::default();
+        let reader = |apart: f64, shift: f64| Reader { weights: &WEIGHTS, apart, shift };
+        let decides = |r: &Reader<'_>, u: f64| {
+            let s0 = bed.initial[0][0] + u + r.shift;
+            let near = (r.apart / 2.0).cos().powi(2);
+            let value = |a: usize| near * at(WEIGHTS[a][0], s0) + (1.0 - near) * at(WEIGHTS[a][1], s0);
+            value(1) > value(0)
+        };
+        let close = 4.0 * (1.0 + bed.concentration) / CELLS as f64;
+        for (one, other) in [(reader(1.1, 0.4), reader(2.3, -0.7)), (reader(2.0, -0.35), reader(2.0, 0.8))] {
+            let sum = riemann(&bed, |u| decides(&one, u) != decides(&other, u));
+            let exact = bed.first_disagreement(&one, &other);
+            assert!(sum > 0.05 && (exact - sum).abs() < close, "{exact} and {sum}");
+        }
+    }
+
+    #[test]
+    fn the_method_reads_its_own_world_exactly_and_the_other_by_estimated_means() {
+        let bed = Circle::default();
+        let fit = CircleFit { initial: [[0.55], [3.9]], ..bed.truth() };
+        let (here, there, oracle) =
+            (bed.method(&WEIGHTS, &fit, 0), bed.method(&WEIGHTS, &fit, 1), bed.oracle(&WEIGHTS));
+        // At level 1, s₁ is known and s₀ is read as s₁ − 3.35, where it is s₁ − π.
+        for (found, expected) in [
+            (here.apart, 3.35),
+            (here.shift, 0.0),
+            (there.apart, 3.35),
+            (there.shift, PI - 3.35),
+            (oracle.apart, PI),
+            (oracle.shift, 0.0),
+        ] {
+            assert!((found - expected).abs() < 1e-14, "{found} for {expected}");
+        }
+    }
+
+    #[test]
+    fn margins_of_constant_gaps_are_known() {
+        // A gap of g everywhere is met at x = g, by all of the circle: C = (1 + κ)/2π · 2π/g.
+        let bed = Circle::default();
+        let with_gaps = |gaps: [f64; 2]| {
+            let lifted = [0, 1].map(|block: usize| {
+                let [constant, cosine, sine] = WEIGHTS[0][block];
+                [constant + gaps[block], cosine, sine]
+            });
+            [WEIGHTS[0], lifted]
+        };
+        for (gaps, first, all) in [([0.7, 0.5], 3.6, 3.6), ([-0.4, 0.9], 2.0, 4.5)] {
+            let w = with_gaps(gaps);
+            assert!((bed.first_margin(&w) - first).abs() < 1e-13, "{}", bed.first_margin(&w));
+            assert!((bed.margin(&w) - all).abs() < 1e-13, "{}", bed.margin(&w));
+        }
+    }
+
+    #[test]
+    fn the_lipschitz_constant_is_the_distance_of_blocks_and_their_steepest_slope() {
+        let bed = Circle::default();
+        let largest =
+            |f: &dyn Fn(f64) -> f64| (0..20_000).map(|k| f(f64::from(k) * PI / 10_000.0).abs()).fold(0.0, f64::max);
+        let of_action = |[near, far]: [[f64; 3]; 2]| {
+            let slope = |c: [f64; 3]| largest(&|s| c[2] * s.cos() - c[1] * s.sin());
+            largest(&|s| at(near, s) - at(far, s)) + slope(near).max(slope(far))
+        };
+        // Either action may be the steeper, and either block. The grid misses a maximum by 10⁻⁸ of it.
+        for w in [WEIGHTS, [WEIGHTS[1], WEIGHTS[0]], [[WEIGHTS[0][1], WEIGHTS[0][0]], WEIGHTS[1]], [WEIGHTS[1]; 2]] {
+            let expected = of_action(w[0]).max(of_action(w[1]));
+            assert!((bed.lipschitz(&w) - expected).abs() < 1e-7, "{} and {expected}", bed.lipschitz(&w));
+        }
+    }
+
+    /// Adds E[vvᵀ; action, block] of the `left` decisions from here, summed over equal steps of the noise.
+    fn walk(
+        bed: &Circle,
+        z: usize,
+        (block, s, weight): (usize, f64, f64),
+        left: usize,
+        moments: &mut [[[f64; 9]; 2]; 2],
+    ) {
+        // A path's weight has degree one in each noise and the moments degree two: five steps are exact.
+        const STEPS: usize = 5;
+        if left == 0 {
+            return;
+        }
+        for a in 0..2 {
+            let here = weight * if a == 1 { bed.treated[z] } else { 1.0 - bed.treated[z] };
+            let v = [1.0, s.cos(), s.sin()];
+            moments[a][block].iter_mut().enumerate().for_each(|(k, x)| *x += here * v[k / 3] * v[k % 3]);
+            for u in (0..STEPS).map(|k| TAU * k as f64 / STEPS as f64) {
+                let density = (1.0 + bed.concentration * u.cos()) / STEPS as f64;
+                // The second action turns level 1 by half a turn more.
+                let next = if a == 1 { 1 - block } else { block };
+                walk(bed, z, (next, s + bed.turn[a] + u, here * density), left - 1, moments);
+            }
+        }
+    }
+
+    #[test]
+    fn coverage_over_three_decisions_is_that_of_all_paths_whichever_cell_is_rarest() {
+        const HORIZON: usize = 3;
+        let base = Circle::default();
+        for (treated, level_share, turn) in [
+            ([0.35, 0.6], 0.4, [0.9, -0.5]),
+            ([0.7, 0.85], 0.25, [0.9, -0.5]),
+            ([0.1, 0.15], 0.7, [-0.4, 1.7]),
+            ([0.9, 0.2], 0.55, [0.2, 0.3]),
+            ([0.45, 0.5], 0.45, [0.15, 0.25]),
+        ] {
+            let bed = Circle { treated, level_share, turn, ..base.clone() };
+            let mut moments = [[[0.0; 9]; 2]; 2];
+            for (z, p) in [(0, 1.0 - level_share), (1, level_share)] {
+                for k in 0..5 {
+                    let u = TAU * f64::from(k) / 5.0;
+                    let weight = p * (1.0 + bed.concentration * u.cos()) / 5.0 / HORIZON as f64;
+                    walk(&bed, z, (1, bed.initial[0][0] + u, weight), HORIZON, &mut moments);
+                }
+            }
+            let least =
+                moments.iter().flatten().map(|m| small::symmetric_eigenvalues(m, 3)[0]).fold(f64::INFINITY, f64::min);
+            // Sums of a few thousand numbers below one.
+            assert!(
+                least > 1e-4 && (bed.coverage(HORIZON) - least).abs() < 1e-13,
+                "{} and {least}",
+                bed.coverage(HORIZON)
+            );
+        }
+    }
 }

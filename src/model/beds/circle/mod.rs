@@ -126,3 +126,85 @@ impl Circle {
         CircleFit { initial: self.initial, increments, rewards: self.rewards }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A few roundings of numbers below four.
+    const CLOSE: f64 = 1e-14;
+
+    #[test]
+    fn the_tied_bed_keeps_the_rewards_of_the_first_action() {
+        let (bed, tied) = (Circle::default(), Circle::tied());
+        for action in 0..2 {
+            assert_eq!(tied.rewards[0][action], bed.rewards[0][0]);
+            assert_eq!(tied.rewards[1][action], [bed.rewards[1][0][0], 0.0, 0.0]);
+            assert_eq!(tied.turn[action], bed.turn[0]);
+        }
+    }
+
+    #[test]
+    fn laws_bounds_and_means_are_those_of_the_constants() {
+        let bed = Circle::default();
+        assert_eq!(bed.level_law(), [0.6, 0.4]);
+        let truth = bed.truth();
+        for (made, expected) in truth.increments.as_flattened().iter().zip([0.9, -0.5, 0.9, PI - 0.5]) {
+            assert!((made - expected).abs() < CLOSE, "{:?}", truth.increments);
+        }
+        let largest = |bed: &Circle| {
+            let angles = (0..20_000).map(|k| f64::from(k) * PI / 10_000.0);
+            angles
+                .flat_map(|s| bed.rewards.into_iter().flatten().map(move |ρ| ρ[0] + ρ[1] * s.cos() + ρ[2] * s.sin()))
+                .fold(0.0, |most: f64, r| most.max(r.abs()))
+        };
+        // The grid misses a maximum by at most half the square of half a step, times the amplitude.
+        assert!((bed.reward_bound() - largest(&bed) - 0.3).abs() < 1e-7, "{}", bed.reward_bound());
+        let mut other = bed.clone();
+        other.rewards[1][0] = [-0.7, 0.4, -0.9];
+        assert!((other.reward_bound() - largest(&other) - 0.3).abs() < 1e-7, "{}", other.reward_bound());
+    }
+
+    #[test]
+    fn simulated_people_obey_the_equation() {
+        let bed = Circle::default();
+        let (people, horizon) = (4000, 3);
+        let panel = bed.simulate(people, horizon, Stream::new(31));
+        // Sums and numbers: levels, treatment by level, and noise.
+        let (mut levels, mut treated, mut trials) = (0.0, [0.0; 2], [0.0; 2]);
+        let (mut cosine, mut sine, mut lowest, mut highest) = (0.0, 0.0, 0.0f64, 0.0f64);
+        let mut noise = |u: f64| {
+            // A state of size ten carries rounding of a few 10⁻¹⁵.
+            assert!(u.abs() <= PI + CLOSE, "{u}");
+            cosine += u.cos();
+            sine += u.sin();
+        };
+        for person in panel.iter() {
+            let z = person.level as usize;
+            levels += z as f64;
+            noise(person.states[0] - [0.4, 0.4 + PI][z]);
+            for t in 0..horizon {
+                let (s, a) = (person.states[t], person.actions[t] as usize);
+                treated[z] += a as f64;
+                trials[z] += 1.0;
+                let step = if a == 0 { 0.9 } else { -0.5 + [0.0, PI][z] };
+                noise(person.states[t + 1] - s - step);
+                let ρ = bed.rewards[z][a];
+                let left = person.rewards[t] - (ρ[0] + ρ[1] * s.cos() + ρ[2] * s.sin());
+                assert!(left.abs() <= 0.3 + CLOSE, "{left}");
+                (lowest, highest) = (lowest.min(left), highest.max(left));
+            }
+        }
+        // Missed with probability 0.95^12000.
+        assert!(lowest < -0.27 && highest > 0.27, "{lowest}, {highest}");
+        // Hoeffding for shares of at least 4000 trials: 2 exp(−2 · 4000 · 0.06²) = 6e-13 each.
+        assert!((levels / people as f64 - 0.4).abs() < 0.06, "{levels}");
+        assert!(
+            (treated[0] / trials[0] - 0.35).abs() < 0.06 && (treated[1] / trials[1] - 0.6).abs() < 0.06,
+            "{treated:?}"
+        );
+        // E cos U = κ/2 and E sin U = 0. Hoeffding for 16 000 numbers on [−1, 1]: 2 exp(−16000 · 0.06²/2) = 6e-13 each.
+        let draws = (people * (horizon + 1)) as f64;
+        assert!((cosine / draws - 0.4).abs() < 0.06 && (sine / draws).abs() < 0.06, "{cosine}, {sine}");
+    }
+}

@@ -175,4 +175,67 @@ mod tests {
         let closed = Circle::larger(f, g);
         assert!((0..3).all(|k| (closed[k] - expected[k]).abs() < CLOSE), "{closed:?} against {expected:?}");
     }
+
+    /// Steps of a sum over the circle. A function with kinks is integrated with an error of the square of a step.
+    const STEPS: usize = 4000;
+    /// (2π/4000)² = 2.5e-6, times a slope of at most two over twelve a kink; two kinks.
+    const SUMMED: f64 = 2e-6;
+
+    /// E h(U) by a sum over equal steps.
+    fn expected(bed: &Circle, h: impl Fn(f64) -> f64) -> f64 {
+        let angles = (0..STEPS).map(|k| TAU * (k as f64 + 0.25) / STEPS as f64);
+        angles.map(|u| h(u) * (1.0 + bed.concentration * u.cos()) / STEPS as f64).sum()
+    }
+
+    /// Action values with no zero and no two numbers alike; in both blocks the better action changes on the way round.
+    const WEIGHTS: Weights = [[[0.3, 0.5, -0.2], [-0.1, -0.7, 0.4]], [[0.05, -0.3, 0.45], [0.25, 0.35, 0.15]]];
+
+    /// The action value at s₀ with the worlds together (block 0) or half a turn apart (block 1).
+    fn value(w: &Weights, action: usize, block: usize, s: f64) -> f64 {
+        w[action][block][0] + w[action][block][1] * s.cos() + w[action][block][2] * s.sin()
+    }
+
+    #[test]
+    fn the_difference_of_the_worlds_moves_with_the_true_means() {
+        let truth = Circle::default().truth();
+        for block in 0..2 {
+            for action in 0..2 {
+                let apart = block as f64 * PI + truth.increments[1][action] - truth.increments[0][action];
+                let expected = usize::from(apart.cos() < 0.0);
+                assert_eq!(Circle::next_block(block, action), expected, "{block}, {action}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_bellman_operator_is_the_reward_and_the_expected_larger_value() {
+        use crate::model::Mechanism;
+        let bed = Circle::default();
+        let (truth, image) = (bed.truth(), bed.bellman(&WEIGHTS));
+        for (action, block) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            for s0 in [0.3, 1.9, -2.2] {
+                let states = [s0, s0 + block as f64 * PI];
+                let mut next = [0.0; 2];
+                let mut reward = [0.0; 2];
+                for z in 0..2 {
+                    let row = z..=z;
+                    truth.mean(z, &states[row.clone()], &[action as u32], &mut next[row.clone()], &mut reward[row]);
+                }
+                let after = usize::from((next[1] - next[0]).cos() < 0.0);
+                let better =
+                    |u: f64| value(&WEIGHTS, 0, after, next[0] + u).max(value(&WEIGHTS, 1, after, next[0] + u));
+                let target = 0.6 * reward[0] + 0.4 * reward[1] + 0.7 * expected(&bed, better);
+                let made = value(&image, action, block, s0);
+                assert!((made - target).abs() < SUMMED, "{action}, {block}, {s0}: {made} and {target}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_value_at_the_start_is_an_expectation_over_the_first_state() {
+        let bed = Circle::default();
+        let better = |u: f64| value(&WEIGHTS, 0, 1, 0.4 + u).max(value(&WEIGHTS, 1, 1, 0.4 + u));
+        let target = expected(&bed, better);
+        assert!((bed.start_value(&WEIGHTS) - target).abs() < SUMMED, "{} and {target}", bed.start_value(&WEIGHTS));
+    }
 }
