@@ -44,7 +44,9 @@ pub const ROUNDING: f64 = 64.0 * EPSILON;
 /// assert!(close(0.1 + 0.2, 0.3, ROUNDING) && !close(0.1, 0.1 + 2.0 * ROUNDING, ROUNDING));
 /// ```
 pub fn close(a: f64, b: f64, tolerance: f64) -> bool {
-    (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1.0)
+    let apart = (a - b).abs();
+    // No share of ∞ is less than ∞: without asking, it would be close to everything.
+    a == b || (apart.is_finite() && apart <= tolerance * a.abs().max(b.abs()).max(1.0))
 }
 
 /// How far from 1 the sum of a distribution over actions may be: 2⁻²⁶ ≈ 1.5e−8.
@@ -84,5 +86,7 @@ mod tests {
         assert!(close(4.0, 5.0, 0.2) && !close(4.0, 5.0, 0.19));
         assert!(close(-5.0, -4.0, 0.2) && !close(-5.0, -4.0, 0.19));
         assert!(!close(f64::NAN, 1.0, 1.0));
+        assert!(!close(f64::INFINITY, 1.0, 0.5) && !close(f64::INFINITY, f64::NEG_INFINITY, 0.5));
+        assert!(close(f64::INFINITY, f64::INFINITY, 0.0));
     }
 }

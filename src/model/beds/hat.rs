@@ -201,7 +201,8 @@ impl Hat {
 
     /// sup_x Leb{gap ≤ x}/x for the gap |w₁ᵀh − w₀ᵀh|: the margin constant at α = 1 of a uniform state.
     ///
-    /// The measure is linear between the values of the gap at the nodes and zero at zero, so the sup is at one of these values.
+    /// The measure is linear between the values of the gap at the nodes, so the sup is at one of these values; it is infinite where the
+    /// actions tie on a whole cell.
     pub fn margin(&self, weights: &[f64]) -> f64 {
         let d = self.greedy(weights).preference;
         let below = |x: f64| -> f64 {
@@ -214,7 +215,8 @@ impl Hat {
             };
             d.windows(2).map(cell).sum::<f64>() / self.cells as f64
         };
-        d.iter().map(|d| d.abs()).filter(|x| *x > 0.0).map(|x| below(x) / x).fold(0.0, f64::max)
+        // At an isolated zero of the gap this is 0/0, which `max` passes over.
+        d.iter().map(|d| d.abs()).map(|x| below(x) / x).fold(0.0, f64::max)
     }
 
     /// The largest density of S under any policy: of the uniform first state, or of a cell.
@@ -459,5 +461,10 @@ mod tests {
                 assert!((large / scale - small).abs() < CLOSE, "{large} and {small}");
             }
         }
+    }
+
+    #[test]
+    fn the_margin_is_infinite_where_actions_tie_on_a_cell() {
+        assert_eq!(small_bed().margin(&[0.0; 8]), f64::INFINITY);
     }
 }
