@@ -195,4 +195,29 @@ mod tests {
         mixture.act(&mut memory, &[0.45, 0.45], &mut taken);
         assert_eq!(taken, [0, 0]);
     }
+
+    #[test]
+    fn a_mixture_inside_a_mixture_tosses_a_coin_of_its_own() {
+        let [a, b] = agents();
+        let alone = |agent: &Arc<dyn Agent>| probabilities(&**agent, &[0.5; 2]).0;
+        let inner = || -> Arc<dyn Agent> {
+            Arc::new(EpisodeMixture { first: Arc::clone(&a), second: Arc::clone(&b), weight: 0.5 })
+        };
+        let first_person = |mixture: &EpisodeMixture, coin: f64| probabilities(mixture, &[coin, 0.0]).0[..3].to_vec();
+        // Coins in [0.4, 1) are the inner mixture's, half of them for each of its agents; then coins in [0, 0.4).
+        let outside = EpisodeMixture { first: inner(), second: Arc::clone(&a), weight: 0.4 };
+        let inside = EpisodeMixture { first: Arc::clone(&a), second: inner(), weight: 0.4 };
+        for (mixture, coin, agent) in [
+            (&outside, 0.39, &a),
+            (&outside, 0.41, &b),
+            (&outside, 0.69, &b),
+            (&outside, 0.71, &a),
+            (&inside, 0.01, &b),
+            (&inside, 0.19, &b),
+            (&inside, 0.21, &a),
+            (&inside, 0.41, &a),
+        ] {
+            assert_eq!(first_person(mixture, coin), alone(agent)[..3], "coin {coin}");
+        }
+    }
 }

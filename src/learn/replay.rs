@@ -190,12 +190,13 @@ mod tests {
         assert!(canonical.iter().all(|c| c.contains(&0) && c.contains(&1)), "{canonical:?} tells nothing apart");
         let mut states: Vec<[f64; 2]> = (0..3).map(|i| plus(START[levels[i] as usize], noise(i, 0))).collect();
         let mut memory = agent.begin(&levels, states.as_flattened(), &[0.5; 3]);
-        for t in 0..4 {
+        let by_time = (0..4).map(|t| [0, 1, 2].map(|i| canonical[i][t]));
+        for (t, expected) in by_time.enumerate() {
             let (mut taken, mut odds) = ([9; 3], [0.5; 6]);
             agent.act(&mut memory, &[0.5; 3], &mut taken);
             agent.probabilities(&mut memory, &mut odds);
+            assert_eq!(taken, expected, "decision {t}");
             for i in 0..3 {
-                assert_eq!(taken[i], canonical[i][t], "person {i} at {t}");
                 assert_eq!(odds[2 * i..2 * i + 2], if taken[i] == 1 { [0.0, 1.0] } else { [1.0, 0.0] });
             }
             // The opposite of what it wanted is done.

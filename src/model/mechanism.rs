@@ -76,6 +76,14 @@ mod tests {
     fn a_reference_and_a_shared_pointer_are_the_mechanism_they_point_to() {
         let world = ThreeLevels::new(0.5);
         assert_eq!(sizes(&world), [2, 3, 3]);
-        assert_eq!(sizes(std::sync::Arc::new(world)), [2, 3, 3]);
+        assert_eq!(sizes(std::sync::Arc::new(world.clone())), [2, 3, 3]);
+        let at = |mechanism: &dyn Mechanism| {
+            let (mut next, mut rewards) = ([9.0; 2], [9.0]);
+            mechanism.mean(1, &[0.4, -0.7], &[2], &mut next, &mut rewards);
+            (mechanism.initial_mean(2).to_vec(), next, rewards)
+        };
+        assert!(at(&world).0 != [0.0, 0.0] && at(&world).1 != [9.0; 2] && at(&world).2 != [9.0]);
+        assert_eq!(at(&&world), at(&world));
+        assert_eq!(at(&std::sync::Arc::new(world.clone())), at(&world));
     }
 }

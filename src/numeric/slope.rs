@@ -240,8 +240,12 @@ mod tests {
     #[test]
     fn a_line_far_above_the_axis_keeps_its_slope() {
         let height = 2f64.powi(40);
-        let (slope, _) = line(&[1.0, 2.0, 4.0], &[height + 3.0, height + 6.0, height + 12.0]);
-        // Products with numbers of this height would be rounded to 10⁻⁴.
-        assert!((slope - 3.0).abs() < 1e-12, "{slope}");
+        // Distances from the mean of these numbers do not quite add up to 0, which numbers of this height would make 10⁻⁴ of.
+        let x = [0.1, 0.7, 1.9, 2.3];
+        let mean = x.iter().sum::<f64>() / 4.0;
+        assert!(x.iter().map(|x| x - mean).sum::<f64>() != 0.0);
+        let (slope, _) = line(&x, &x.map(|x| height + (5.0 * x).round()));
+        let (level, _) = line(&x, &x.map(|x| (5.0 * x).round()));
+        assert!((slope - level).abs() < 1e-12, "{slope} and {level}");
     }
 }

@@ -85,6 +85,7 @@ mod tests {
     fn folds_are_contiguous_and_the_first_ones_are_longer() {
         assert_eq!(folds(11, 3), Ok(vec![0..4, 4..8, 8..11]));
         assert_eq!(folds(4, 4), Ok(vec![0..1, 1..2, 2..3, 3..4]));
+        assert_eq!(folds(5, 2), Ok(vec![0..3, 3..5]));
         assert_eq!(folds(4, 5), Err(CrossFitError::Folds { folds: 5, people: 4 }));
         assert_eq!(folds(4, 1), Err(CrossFitError::Folds { folds: 1, people: 4 }));
     }

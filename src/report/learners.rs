@@ -59,8 +59,8 @@ pub fn learners(records: &[Record], scale: &Scale) -> Section {
 
 /// How often the learners were compared, and how often their difference is not put down to chance.
 pub(super) struct Tally {
-    /// Panels that both learned from, of each kind.
-    pub panels: usize,
+    /// How many panels both learned from, in words.
+    pub panels: String,
     pub comparisons: usize,
     pub differing: usize,
     /// How many would differ if nothing did.
@@ -89,10 +89,32 @@ pub(super) fn differences(records: &[Record]) -> (Table, Tally) {
 fn tally(compared: &[Compared]) -> Tally {
     let comparisons = compared.iter().filter(|c| c.may_differ()).count();
     Tally {
-        panels: compared.iter().map(|c| c.difference.count).max().unwrap_or(0),
+        panels: panels(compared.iter()),
         comparisons,
         differing: compared.iter().filter(|c| c.may_differ() && c.differ()).count(),
         by_chance: plain(comparisons as f64 * (1.0 - CONFIDENCE), 1),
+    }
+}
+
+/// `5 panels`, or `10 panels at N = 100, 5 at N = 1 000` where it is not the same number for every N.
+fn panels<'a>(compared: impl Iterator<Item = &'a Compared>) -> String {
+    let mut counts: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for c in compared {
+        counts.entry(c.people).or_default().insert(c.difference.count);
+    }
+    let span = |counts: &BTreeSet<usize>| match (counts.first(), counts.last()) {
+        (Some(low), Some(high)) if low < high => format!("{low} to {high}"),
+        (Some(only), _) => only.to_string(),
+        _ => "0".into(),
+    };
+    let spans: Vec<(usize, String)> = counts.iter().map(|(people, counts)| (*people, span(counts))).collect();
+    match &spans[..] {
+        [] => "0 panels".into(),
+        [(_, first), others @ ..] if others.iter().all(|(_, other)| other == first) => format!("{first} panels"),
+        [(people, first), others @ ..] => {
+            let rest = others.iter().map(|(people, count)| format!(", {count} at N = {}", tick(*people as f64)));
+            format!("{first} panels at N = {}{}", tick(*people as f64), rest.collect::<String>())
+        }
     }
 }
 
@@ -139,9 +161,9 @@ fn compare(records: &[Record]) -> Vec<Compared> {
 
 fn table(compared: &[Compared], scale: &Scale, world: Setting) -> Table {
     let here = |c: &&Compared| c.world == world;
-    let panels = compared.iter().filter(here).map(|c| c.difference.count).max().unwrap_or(0);
+    let panels = panels(compared.iter().filter(here));
     let caption = format!(
-        "The {world} world at δ = {}, T = {}: least squares, networks, and networks less least squares on the same {panels} panels. \
+        "The {world} world at δ = {}, T = {}: least squares, networks, and networks less least squares on the same {panels}. \
          Mean ± 95 % interval over panels; * where the interval of the difference leaves 0 out.",
         scale.strength, scale.horizon
     );
@@ -248,5 +270,10 @@ mod tests {
         let kept: Vec<Record> = records.into_iter().filter(|r| !lone(r)).collect();
         assert!(compare(&kept).iter().all(|c| (c.difference.count, c.least_squares.count) == (4, 4)));
         assert_eq!(compare(&kept).len(), 2 * 2 * METHODS.len() * QUANTITIES.len());
+        assert_eq!(panels(compare(&kept).iter()), "4 panels");
+        let small = |r: &Record| matches!(&r.cell, Cell::Synthetic(c) if c.people == 100 && c.seed > 3);
+        let fewer: Vec<Record> = kept.into_iter().filter(|r| !small(r)).collect();
+        assert_eq!(panels(compare(&fewer).iter()), "2 panels at N = 100, 4 at N = 1\u{2009}000");
+        assert_eq!(panels([].iter()), "0 panels");
     }
 }

@@ -71,7 +71,7 @@ impl Numbers {
     /// Least squares beside networks.
     fn learners(&mut self, sources: &Sources) {
         let Tally { panels, comparisons, differing, by_chance } = super::tables::learners(sources).1;
-        self.put("learners.panels", panels.to_string());
+        self.put("learners.panels", panels);
         self.put("learners.comparisons", comparisons.to_string());
         self.put("learners.differing", differing.to_string());
         self.put("learners.chance", by_chance);
