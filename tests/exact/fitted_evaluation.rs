@@ -387,3 +387,32 @@ fn features_that_say_a_thing_twice_give_the_means_of_the_targets_row_by_row() {
         }
     }
 }
+
+#[test]
+fn a_last_decision_without_a_next_state_is_no_transition() {
+    let panel = |unfinished: bool| {
+        let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(2), 1).unwrap();
+        let everybody: [(&[f64], &[u32], &[f64]); 3] = [
+            (&[0.0, 1.0, 1.0, 0.0], &[0, 1, 1], &[1.0, 2.0, -0.5]),
+            (&[1.0, 0.0, 1.0], &[0, 1, 0], &[0.5, -1.0, 40.0]),
+            (&[0.0, 0.0, 1.0, 0.0], &[1, 0, 0], &[0.25, 3.0, 1.5]),
+        ];
+        for (i, (states, actions, rewards)) in everybody.into_iter().enumerate() {
+            // The second person's last decision leads nowhere that is known; with or without it there are two transitions.
+            let kept = if unfinished { actions.len() } else { states.len() - 1 };
+            let (id, actions, rewards) = (i.to_string(), &actions[..kept], &rewards[..kept]);
+            builder.push(Person { id: &id, level: 0, states, actions, rewards }).unwrap();
+        }
+        builder.finish()
+    };
+    let evaluated = |panel: &Panel| {
+        let data = batch(&Unaware { state_dim: 1 }, panel).unwrap();
+        let odds: Vec<f64> =
+            (0..panel.state_rows()).flat_map(|row| [0.3 + 0.05 * row as f64, 0.7 - 0.05 * row as f64]).collect();
+        let points = OneHot::new(vec![vec![0.0], vec![1.0]]).unwrap();
+        fitted_q_evaluation(&data, &odds, &points, FOR_EVER).unwrap()
+    };
+    let (with, without) = (evaluated(&panel(true)), evaluated(&panel(false)));
+    assert_eq!((with.transitions, &with.parts, with.value), (8, &without.parts, without.value));
+    assert!(with.parts[1] != with.parts[0] && with.parts.len() == 3);
+}
