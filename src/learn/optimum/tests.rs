@@ -94,6 +94,8 @@ fn the_unrestricted_value_is_the_average_of_the_levels() {
 fn the_boundary_of_the_fair_rule_falls_slowly_with_the_difference() {
     // Linear, δ = 1: a = 1 ⇔ M > M*(D).
     let best = FairOptimum::new(L, 1.0, GAMMA).unwrap();
+    assert_eq!(best.value(), best.bounded().value);
+    assert!((best.value() - 6.08673).abs() < 1e-5, "{}", best.value());
     for (d, boundary) in [(0.82, -0.756), (3.18, -0.996), (5.48, -1.241)] {
         let action = |m: f64| best.action(m - 0.5 * d, m + 0.5 * d);
         assert_eq!([action(boundary - 2e-3), action(boundary + 2e-3)], [0, 1], "{d}");
