@@ -419,6 +419,25 @@ const POLICY: &str = r#"{"format":"counterfair policy","version":1,"method":"our
 "manifest":{"program":"counterfair","command":"learn","seed":1,"discount":0.9,"transitions":10,"outcome":"none"}}"#;
 
 #[test]
+fn what_the_fuzzer_starts_from_is_sound() {
+    let seeds = |reader: &str| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/seeds").join(reader);
+        let files: Vec<Vec<u8>> =
+            fs::read_dir(folder).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap()).collect();
+        assert_eq!(files.len(), 3, "Full, Unaware and Ours");
+        files
+    };
+    for policy in seeds("policy") {
+        StoredPolicy::from_json(&policy, "seed").unwrap();
+    }
+    for file in seeds("decide") {
+        let mut lines = file.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let mut deployment = Deployment::new(StoredPolicy::from_json(lines.next().unwrap(), "seed").unwrap());
+        assert_eq!(lines.map(|line| deployment.answer(line).unwrap()).count(), 3);
+    }
+}
+
+#[test]
 fn the_policy_that_is_mutated_is_itself_sound() {
     StoredPolicy::from_json(POLICY.as_bytes(), "policy").unwrap();
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use counterfair::data::{DataError, ReadOptions, read};
-use counterfair::experiment::summary::missing_replicates;
+use counterfair::experiment::summary::{missing_replicates, of_one_grid};
 use counterfair::experiment::{
     Attribute, Cell, Context, DISCOUNT, Finished, Label, Learner, Origin, Plan, Progress, Record, RunError, Scale,
     Setting, Shard, Stages, StarError, Study, merge as join, run,
@@ -13,7 +13,9 @@ use counterfair::report::{
 };
 use counterfair::verify::{Budget, Row, claims, examine, swift_claims};
 use indicatif::{ProgressBar, ProgressStyle};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -38,7 +40,7 @@ pub struct ReproduceArgs {
     /// Only the k-th of n shares of the cells; join them with `merge`
     #[arg(long, value_name = "K/N", default_value = "1/1")]
     pub shard: Shard,
-    /// How means and action values are fitted
+    /// How means and action values are fitted; table:learners takes least squares and networks, whatever is said here
     #[arg(long, value_name = "NAME", default_value = "least-squares")]
     pub learner: Learner,
     /// The sizes of the quick reproduction
@@ -150,7 +152,7 @@ fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Vec<Ro
         println!("{} cells of shard {} in {}", records.len(), args.shard, file.display());
         return Ok(());
     }
-    let manifest = manifest(&scale, records.len(), resumed, args.threads);
+    let manifest = manifest(&records, resumed, args.threads);
     let theory = examined().map(|rows| {
         let left_out = claims().len() - rows.len();
         claims_section(&rows, Budget::Quick, left_out)
@@ -198,11 +200,24 @@ pub fn merge(args: &MergeArgs) -> Result<(), ReproduceError> {
             "warning: {missing} of {all} cells are missing; run the shards that were cut off again with --resume"
         );
     }
-    let manifest = manifest(&scale, records.len(), records.len(), Some(1));
-    publish(&records, (&Label::EVERY, &scale), &context, None, (manifest, Stages::default(), start), &out)
+    let manifest = manifest(&records, records.len(), Some(1));
+    publish(&records, (&shown(&records, &scale), &scale), &context, None, (manifest, Stages::default(), start), &out)
 }
 
-fn manifest(scale: &Scale, cells: usize, resumed: usize, threads: Option<usize>) -> Manifest {
+/// The labels of results whose command nobody remembers. Cells of `table:learners` are cells of `fig:sim_all` too, but too few to draw it.
+fn shown(records: &[Record], scale: &Scale) -> Vec<Label> {
+    let compared = |cell: &Cell| matches!(cell, Cell::Synthetic(c) if c.strength == scale.strength && scale.learner_sizes.contains(&c.people));
+    let only_compared = learners(records, scale).is_some()
+        && records.iter().all(|record| record.cell.kind() != "synthetic" || compared(&record.cell));
+    Label::EVERY.into_iter().filter(|label| !(only_compared && *label == Label::SimAll)).collect()
+}
+
+fn manifest(records: &[Record], resumed: usize, threads: Option<usize>) -> Manifest {
+    let seeds = |splits: bool| {
+        let wanted = records.iter().filter(|record| (record.cell.kind() == "split") == splits);
+        wanted.map(|record| record.cell.seed()).max().unwrap_or(0)
+    };
+    let learners: BTreeSet<Learner> = records.iter().map(|record| record.cell.learner()).collect();
     let available = || std::thread::available_parallelism().map_or(1, usize::from);
     Manifest {
         version: env!("CARGO_PKG_VERSION").into(),
@@ -210,10 +225,10 @@ fn manifest(scale: &Scale, cells: usize, resumed: usize, threads: Option<usize>)
             .chain(std::env::args().skip(1))
             .collect::<Vec<_>>()
             .join(" "),
-        seeds: scale.seeds,
-        splits: scale.splits,
-        learner: scale.learner.to_string(),
-        cells,
+        seeds: seeds(false),
+        splits: seeds(true),
+        learner: learners.iter().map(Learner::to_string).collect::<Vec<_>>().join(" and "),
+        cells: records.len(),
         resumed,
         threads: threads.unwrap_or_else(available),
         wall_seconds: 0.0,
@@ -231,22 +246,22 @@ fn publish(
     out: &Path,
 ) -> Result<(), ReproduceError> {
     let mut sections: Vec<Section> = Vec::new();
-    let any = |wanted: &dyn Fn(&Cell) -> bool| records.iter().any(|record| wanted(&record.cell));
-    let by = |learner: Learner| any(&|cell| matches!(cell, Cell::Synthetic(c) if c.learner == learner));
-    if labels.contains(&Label::SimAll) && by(scale.learner) {
-        sections.push(sim_all(records, scale, &best_values(scale)));
+    let own = &of_one_grid(records, scale.learner);
+    let any = |wanted: &dyn Fn(&Cell) -> bool| own.iter().any(|record| wanted(&record.cell));
+    if labels.contains(&Label::SimAll) && any(&|cell| matches!(cell, Cell::Synthetic(_))) {
+        sections.push(sim_all(own, scale, &best_values(scale)));
     }
-    if labels.contains(&Label::Learners) && by(Learner::LeastSquares) && by(Learner::Neural) {
-        sections.push(learners(records, scale));
+    if labels.contains(&Label::Learners) {
+        sections.extend(learners(records, scale));
     }
     for study in context.studies() {
         if any(&|cell| matches!(cell, Cell::SemiSynthetic(c) if c.study == study.name())) {
-            sections.push(semi(records, scale, study));
+            sections.push(semi(own, scale, study));
         }
     }
     for study in context.studies() {
         if any(&|cell| matches!(cell, Cell::Split(c) if c.study == study.name())) {
-            sections.push(real_data(records, scale, study));
+            sections.push(real_data(own, scale, study));
         }
     }
     sections.extend(theory);
@@ -272,7 +287,7 @@ const SECONDS_BETWEEN_LINES: u64 = 60;
 /// Runs with a bar that shows cells done, rate and time left.
 fn with_bar<T>(work: impl FnOnce(&(dyn Fn(Progress) + Sync)) -> T) -> T {
     let bar = ProgressBar::new(0);
-    let (start, lines) = (Instant::now(), AtomicU64::new(0));
+    let (start, lines) = (OnceLock::new(), AtomicU64::new(0));
     let style = "{bar:40} {pos}/{len} cells, {per_sec}, {eta} left";
     bar.set_style(ProgressStyle::with_template(style).expect("a constant that is right"));
     let result = work(&|progress| {
@@ -281,9 +296,11 @@ fn with_bar<T>(work: impl FnOnce(&(dyn Fn(Progress) + Sync)) -> T) -> T {
             bar.reset_eta();
         }
         bar.set_position(progress.done as u64);
-        let minutes = start.elapsed().as_secs() / SECONDS_BETWEEN_LINES;
-        if bar.is_hidden() && lines.fetch_max(minutes, Ordering::Relaxed) < minutes {
-            eprintln!("{}", line(progress, start.elapsed()));
+        // What was read before the first call took no part in the work.
+        let elapsed = start.get_or_init(Instant::now).elapsed();
+        let due = elapsed.as_secs() / SECONDS_BETWEEN_LINES;
+        if bar.is_hidden() && progress.done > progress.resumed && lines.fetch_max(due, Ordering::Relaxed) < due {
+            eprintln!("{}", line(progress, elapsed));
         }
     });
     bar.finish_and_clear();
@@ -296,4 +313,30 @@ fn line(progress: Progress, elapsed: Duration) -> String {
     let rate = (done - resumed) as f64 / elapsed.as_secs_f64();
     let minutes = ((total - done) as f64 / rate / 60.0).ceil();
     format!("{done}/{total} cells, {rate:.2}/s, {minutes} min left")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_progress_leaves_out_what_was_done_before() {
+        let progress = Progress { done: 130, resumed: 100, total: 200 };
+        assert_eq!(line(progress, Duration::from_secs(120)), "130/200 cells, 0.25/s, 5 min left");
+    }
+
+    #[test]
+    fn results_of_both_learners_alone_are_not_drawn_as_the_figure() {
+        let scale = Scale { learner_seeds: 2, seeds: 3, ..Scale::quick() };
+        let cells = |labels: &[Label]| -> Vec<Record> {
+            let record = |cell: Cell| Record { cell, results: vec![] };
+            scale.cells(labels, &[]).into_iter().map(record).collect()
+        };
+        let draws = |records: &[Record]| shown(records, &Scale::covering(records)).contains(&Label::SimAll);
+        assert!(!draws(&cells(&[Label::Learners])));
+        assert!(draws(&cells(&[Label::SimAll])) && draws(&cells(&[Label::SimAll, Label::Learners])));
+        let manifest = manifest(&cells(&[Label::SimAll, Label::Learners]), 0, Some(1));
+        assert_eq!((manifest.seeds, manifest.splits), (3, 0));
+        assert_eq!(manifest.learner, "least-squares and neural");
+    }
 }

@@ -55,7 +55,7 @@ mod tests {
     use crate::numeric::Stream;
     use crate::preprocess::{Observed, Unaware};
 
-    /// 1 where the coordinates of the state together exceed a half.
+    /// 1 where s₀ − s₁/2 exceeds a half.
     struct Above;
 
     impl Policy<Observed> for Above {

@@ -208,6 +208,24 @@ impl Cell {
         }
     }
 
+    /// The first word of its name.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Synthetic(_) => "synthetic",
+            Self::SemiSynthetic(_) => "semi-synthetic",
+            Self::Split(_) => "split",
+        }
+    }
+
+    /// People followed to evaluate a policy, where it is followed in a world.
+    pub fn evaluation_people(&self) -> Option<usize> {
+        match self {
+            Self::Synthetic(c) => Some(c.evaluation_people),
+            Self::SemiSynthetic(c) => Some(c.evaluation_people),
+            Self::Split(_) => None,
+        }
+    }
+
     /// How means and action values are fitted.
     pub fn learner(&self) -> Learner {
         match self {

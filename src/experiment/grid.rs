@@ -1,5 +1,6 @@
 //! The paper's figures and tables as lists of cells: declared, not coded.
 
+use super::summary::of_one_grid;
 use super::{Cell, Learner, Method, Record, SemiSynthetic, Setting, Split, Study, Synthetic};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -133,12 +134,12 @@ impl Scale {
     }
 
     /// The paper's scale with sizes, seeds, splits, people followed and learner read off results, for those that were only joined. Where
-    /// there are several learners, the first in the order of [`Learner`] is meant: the others are there to be compared with it.
+    /// there are several grids, those of [`of_one_grid`] by the first learner are meant.
     pub fn covering(records: &[Record]) -> Self {
         let learner = records.iter().map(|record| record.cell.learner()).min().unwrap_or(Learner::LeastSquares);
         let mut scale = Self { seeds: 0, splits: 0, learner, ..Self::paper() };
         let (mut sizes, mut strengths, mut shifts) = (BTreeSet::new(), Vec::new(), Vec::new());
-        for record in records.iter().filter(|record| record.cell.learner() == learner) {
+        for record in of_one_grid(records, learner) {
             match &record.cell {
                 Cell::Synthetic(c) => {
                     scale.seeds = scale.seeds.max(c.seed);

@@ -195,10 +195,9 @@ fn parse(path: &Path, text: &[u8], expected: &Header) -> Result<Vec<Record>, Jou
     if found != *expected {
         return Err(JournalError::Header { path: path.into(), found: found.into(), expected: expected.clone().into() });
     }
+    let parsed: Result<Vec<Record>, _> = lines.map(|(i, line)| parse_line(path, i + 1, line)).collect();
     let mut records = Vec::new();
-    for (i, line) in lines {
-        join(path, &mut records, vec![parse_line(path, i + 1, line)?])?;
-    }
+    join(path, &mut records, parsed?)?;
     Ok(records)
 }
 

@@ -206,7 +206,8 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_is_a_million_times_what_rewards_can_add_up_to() {
+    fn the_limit_is_a_million_times_what_rewards_of_one_more_can_add_up_to() {
+        // 10⁶ · (1 + 3) / (1 − ¾).
         assert_eq!(divergence_limit(3.0, 0.75), 1.6e7);
     }
 

@@ -94,7 +94,7 @@ mod tests {
         FitSettings { basis: Basis::Polynomial(1), pooling: Pooling::PerLevel, ..FitSettings::default() }
     }
 
-    /// Two states, two actions, three levels; histories of one to four decisions.
+    /// Two states, three actions, three levels; histories of one to four decisions.
     fn panel(people: usize) -> Panel {
         let world = ThreeLevels::new(0.7);
         let whole = simulate(&world, &Exogenous::draw(&world, people, 4, Stream::new(21)));

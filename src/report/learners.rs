@@ -39,22 +39,28 @@ impl Compared {
     }
 }
 
-/// The section, from whatever cells were done by both learners.
-pub fn learners(records: &[Record], scale: &Scale) -> Section {
-    let compared = compare(records);
+/// The section, from whatever cells of the scale's δ and T were done by both learners; `None` when there are none.
+pub fn learners(records: &[Record], scale: &Scale) -> Option<Section> {
+    let compared = compare(records, scale);
+    if compared.is_empty() {
+        return None;
+    }
+    let networks = records.iter().filter(|record| record.cell.learner() == Learner::Neural);
+    let seeds = networks.map(|record| record.cell.seed()).max().unwrap_or(0);
     let mut section = Section {
         label: "table:learners".into(),
         title: "Two learners: least squares and the paper's networks".into(),
-        command: "counterfair reproduce --only table:learners".into(),
+        command: format!("counterfair reproduce --only table:learners --seeds {seeds}"),
         paper: vec![
             "The paper fits means by networks of [64, 64] and action values by networks of [32] (supplement F.1); least squares is ours."
                 .into(),
         ],
         ..Section::default()
     };
-    section.tables.extend([Setting::Linear, Setting::Nonlinear].map(|world| table(&compared, scale, world)));
+    let worlds: BTreeSet<Setting> = compared.iter().map(|c| c.world).collect();
+    section.tables.extend(worlds.into_iter().map(|world| table(&compared, scale, world)));
     section.seen = observations(&compared);
-    section
+    Some(section)
 }
 
 /// How often the learners were compared, and how often their difference is not put down to chance.
@@ -68,8 +74,8 @@ pub(super) struct Tally {
 }
 
 /// Differences side by side, both worlds in one table, for a page that has no room for more.
-pub(super) fn differences(records: &[Record]) -> (Table, Tally) {
-    let compared = compare(records);
+pub(super) fn differences(records: &[Record], scale: &Scale) -> (Table, Tally) {
+    let compared = compare(records, scale);
     let columns = ["N", "method", "CF metric, linear", "value, linear", "CF metric, non-linear", "value, non-linear"];
     let mut table = Table::new("", 2, columns);
     let sizes: BTreeSet<usize> = compared.iter().map(|c| c.people).collect();
@@ -123,13 +129,16 @@ fn marked(compared: &Compared, decimals: usize) -> String {
     with_interval(compared.difference, decimals) + if compared.differ() { " *" } else { "" }
 }
 
-/// Every method at every N that has cells by both learners, in the order of the tables.
-fn compare(records: &[Record]) -> Vec<Compared> {
-    // A panel is what a stream of random numbers makes: all of the cell but how it is learned and evaluated.
-    let panel = |c: &Synthetic| (c.world, c.people, c.horizon, c.strength.to_bits(), c.seed);
+/// Every method at every N that has cells by both learners at the scale's δ and T, in the order of the tables.
+fn compare(records: &[Record], scale: &Scale) -> Vec<Compared> {
+    // What makes a panel and the draws on which policies are followed: all of the cell but its learner.
+    let panel = |c: &Synthetic| (c.world, c.people, c.seed, c.evaluation_people, c.evaluation_horizon);
     let mut pairs = BTreeMap::new();
     for record in records {
         let Cell::Synthetic(cell) = &record.cell else { continue };
+        if (cell.strength, cell.horizon) != (scale.strength, scale.horizon) {
+            continue;
+        }
         let pair: &mut [Option<&Record>; 2] = pairs.entry(panel(cell)).or_default();
         match cell.learner {
             Learner::LeastSquares => pair[0] = Some(record),
@@ -217,16 +226,23 @@ mod tests {
     use crate::experiment::{Label, MethodOutcome, MethodResult};
 
     /// Results in which networks add `shift(method)` to the CF metric and twice that to the value, with a little spread over seeds.
+    /// Beside them stand cells that must not be compared: of another δ by both learners, and by least squares with fewer people followed.
     fn records(shift: impl Fn(Method) -> f64) -> (Vec<Record>, Scale) {
         let scale = Scale { learner_sizes: vec![100, 1000], learner_seeds: 5, ..Scale::quick() };
         let exact = |mean: f64| Estimate { mean, standard_error: 0.0, count: 9 };
-        let cells = scale.cells(&[Label::Learners], &[]);
+        let other = |learner| Scale { strengths: vec![2.0], sizes: vec![], seeds: 3, learner, ..scale.clone() };
+        let quick = Scale { evaluation_people: 50, learner: Learner::LeastSquares, ..scale.clone() };
+        let mut cells = scale.cells(&[Label::Learners], &[]);
+        for others in [other(Learner::LeastSquares), other(Learner::Neural), quick] {
+            cells.extend(others.cells(&[Label::SimAll], &[]));
+        }
         let record = |cell: Cell| {
             let Cell::Synthetic(c) = &cell else { unreachable!("only simulations were asked for") };
             let result = |&method: &Method| {
                 let added = if c.learner == Learner::Neural { shift(method) } else { 0.0 };
                 let wobble = if c.learner == Learner::Neural { 1e-3 * (c.seed as f64 - 3.0) } else { 0.0 };
-                let base = c.people as f64 / 1e4 + c.seed as f64;
+                let elsewhere = if c.strength == 1.0 && c.evaluation_people == 2000 { 0.0 } else { 100.0 };
+                let base = c.people as f64 / 1e4 + c.seed as f64 + elsewhere;
                 let (unfairness, value) = (exact(base + added + wobble), exact(7.0 * base + 2.0 * added + wobble));
                 let measured = Measured { unfairness, value, long_value: None, shares: vec![], learning: None };
                 MethodResult { method, outcome: MethodOutcome::Evaluated(measured) }
@@ -241,7 +257,11 @@ mod tests {
     fn differences_are_taken_panel_by_panel_and_told_by_name() {
         let (mut records, scale) = records(|m| if m == Method::Unaware { -0.25 } else { 0.0 });
         records.reverse();
-        let section = learners(&records, &scale);
+        let section = learners(&records, &scale).expect("cells by both");
+        assert_eq!(
+            (section.tables.len(), section.command.as_str()),
+            (2, "counterfair reproduce --only table:learners --seeds 5")
+        );
         // Base values 1 … 5 spread by t₄ · √(2.5/5) = 1.9632, and by a thousandth more with networks: only pairs can see a quarter.
         let markdown = section.tables[0].markdown();
         let rows: Vec<String> = markdown.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
@@ -265,15 +285,17 @@ mod tests {
 
     #[test]
     fn a_panel_that_one_learner_has_not_seen_is_not_compared() {
-        let (records, _) = records(|_| 0.0);
+        let (records, scale) = records(|_| 0.0);
         let lone = |r: &Record| r.cell.learner() == Learner::Neural && r.cell.seed() == 2;
         let kept: Vec<Record> = records.into_iter().filter(|r| !lone(r)).collect();
-        assert!(compare(&kept).iter().all(|c| (c.difference.count, c.least_squares.count) == (4, 4)));
-        assert_eq!(compare(&kept).len(), 2 * 2 * METHODS.len() * QUANTITIES.len());
-        assert_eq!(panels(compare(&kept).iter()), "4 panels");
+        assert!(compare(&kept, &scale).iter().all(|c| (c.difference.count, c.least_squares.count) == (4, 4)));
+        assert_eq!(compare(&kept, &scale).len(), 2 * 2 * METHODS.len() * QUANTITIES.len());
+        assert_eq!(panels(compare(&kept, &scale).iter()), "4 panels");
         let small = |r: &Record| matches!(&r.cell, Cell::Synthetic(c) if c.people == 100 && c.seed > 3);
         let fewer: Vec<Record> = kept.into_iter().filter(|r| !small(r)).collect();
-        assert_eq!(panels(compare(&fewer).iter()), "2 panels at N = 100, 4 at N = 1\u{2009}000");
+        assert_eq!(panels(compare(&fewer, &scale).iter()), "2 panels at N = 100, 4 at N = 1\u{2009}000");
         assert_eq!(panels([].iter()), "0 panels");
+        let alone: Vec<Record> = fewer.into_iter().filter(|r| r.cell.learner() == Learner::LeastSquares).collect();
+        assert_eq!(learners(&alone, &scale), None);
     }
 }

@@ -5,7 +5,7 @@ use super::plot::{Axis, Chart, Ink, Reference, Series, Span};
 use crate::experiment::summary::{Point, curve};
 use crate::experiment::{Cell, Method, Record, Scale, Setting, Synthetic};
 
-/// The cells of one world by the scale's learner.
+/// The cells of one world, all of one grid.
 pub(super) struct Panels<'a> {
     pub records: &'a [Record],
     pub scale: &'a Scale,
@@ -17,7 +17,7 @@ pub(super) struct Panels<'a> {
 impl Panels<'_> {
     fn cell<'c>(&self, cell: &'c Cell) -> Option<&'c Synthetic> {
         match cell {
-            Cell::Synthetic(c) if c.world == self.world && c.learner == self.scale.learner => Some(c),
+            Cell::Synthetic(c) if c.world == self.world => Some(c),
             _ => None,
         }
     }

@@ -80,11 +80,17 @@ fn cells_of_another_grid_stay_in_the_file() {
     let folder = Folder::new("grids");
     let expected = serial(&folder);
     let (first, rest) = cells().split_first().map(|(first, rest)| (first.clone(), rest.to_vec())).expect("cells");
-    let resumed = run(&[first], &Context::default(), &plan(&folder.0, "1/1", true, 1), &quiet).expect("nothing to do");
+    let resumed = run(std::slice::from_ref(&first), &Context::default(), &plan(&folder.0, "1/1", true, 1), &quiet)
+        .expect("nothing to do");
     assert_eq!((resumed.records.len(), resumed.resumed), (1, 1), "the run speaks of its own cells only");
     assert!(fs::read(&resumed.file).expect("a file") == expected, "and loses no other");
     let replaced = run(&rest, &Context::default(), &plan(&folder.0, "1/1", false, 2), &quiet).expect("cells run");
-    assert_eq!((replaced.records.len(), replaced.resumed), (rest.len(), 0), "without --resume the file begins anew");
+    assert_eq!((replaced.records.len(), replaced.resumed), (rest.len(), 0));
+    let lines = fs::read_to_string(&replaced.file).expect("a file").lines().count();
+    assert_eq!(lines, 1 + rest.len(), "without --resume the file begins anew");
+    let added = run(&[first], &Context::default(), &plan(&folder.0, "1/1", true, 1), &quiet).expect("a cell runs");
+    assert_eq!((added.records.len(), added.resumed), (1, 0));
+    assert!(fs::read(&added.file).expect("a file") == expected, "a new cell beside those of another grid");
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! What is kept under `paper/results/`: long computations, small enough to be committed.
 
 use super::cells::{kept, pack, unpack};
+use crate::experiment::summary::of_one_grid;
 use crate::experiment::{Cell, DISCOUNT, Learner, NotLearned, Record, Scale, Setting, Study};
 use crate::learn::optimum::{OptimumError, optimum};
 use crate::verify::{Row, RowsError, read_rows};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -208,23 +210,32 @@ impl Results {
         })
     }
 
-    /// Takes over the cells of a reproduction. Kinds of cells that it has none of stay as they are; what it took is kept for `fig:sim_all`.
+    /// Takes over the cells of a reproduction: of each kind those of one grid, and those of `fig:sim_all` by networks. Kinds of cells that it
+    /// has none of stay as they are, and so do the cells of `fig:sim_all` when it has only some of them, as `table:learners` does; what it took
+    /// is kept for `fig:sim_all`.
     pub fn take_cells(&mut self, mut records: Vec<Record>, run: Option<Run>) {
         records.sort_by_cached_key(|record| record.cell.key());
-        if records.iter().any(|record| matches!(record.cell, Cell::Synthetic(_))) {
-            // Of a run that was resumed nobody knows how long it took.
-            self.run = run.filter(|run| run.resumed == 0);
+        let of = |learner, wanted: fn(&Cell) -> bool| -> Vec<Record> {
+            let found = of_one_grid(&records, learner).into_iter();
+            found.filter(|record| wanted(&record.cell)).collect()
+        };
+        let keys = |records: &[Record]| records.iter().map(|r| r.cell.key()).collect::<BTreeSet<_>>();
+        let networks = of(Learner::Neural, |c| matches!(c, Cell::Synthetic(c) if c.learner == Learner::Neural));
+        let sim_all = of(Learner::LeastSquares, |c| matches!(c, Cell::Synthetic(c) if c.learner != Learner::Neural));
+        let (found, kept) = (keys(&sim_all), keys(&self.sim_all));
+        let only_some = found.len() < kept.len() && found.is_subset(&kept);
+        if !only_some && !found.is_empty() {
+            self.sim_all = sim_all;
+            // Of a run that was resumed, or did other things too, nobody knows how long these cells took.
+            self.run = run.filter(|run| run.resumed == 0 && run.cells == self.sim_all.len());
         }
-        let mut keep = |kept: &mut Vec<Record>, wanted: fn(&Cell) -> bool| {
-            let found: Vec<Record> = records.extract_if(.., |record| wanted(&record.cell)).collect();
+        let semi = of(Learner::LeastSquares, |c| matches!(c, Cell::SemiSynthetic(_)));
+        let splits = of(Learner::LeastSquares, |c| matches!(c, Cell::Split(_)));
+        for (kept, found) in [(&mut self.networks, networks), (&mut self.semi, semi), (&mut self.splits, splits)] {
             if !found.is_empty() {
                 *kept = found;
             }
-        };
-        keep(&mut self.networks, |cell| matches!(cell, Cell::Synthetic(c) if c.learner == Learner::Neural));
-        keep(&mut self.sim_all, |cell| matches!(cell, Cell::Synthetic(_)));
-        keep(&mut self.semi, |cell| matches!(cell, Cell::SemiSynthetic(_)));
-        keep(&mut self.splits, |cell| matches!(cell, Cell::Split(_)));
+        }
     }
 
     /// Writes everything but the comparisons of speed, which have a file of their own.
@@ -320,4 +331,33 @@ fn read_peers(path: &Path) -> Result<Vec<Peer>, ResultsError> {
 /// [`ResultsError`] when it cannot be read.
 pub fn read_run(manifest: &Path) -> Result<Option<Run>, ResultsError> {
     json(manifest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Label;
+
+    fn cells(scale: &Scale, label: Label) -> Vec<Record> {
+        scale.cells(&[label], &[]).into_iter().map(|cell| Record { cell, results: vec![] }).collect()
+    }
+
+    fn run(cells: usize) -> Option<Run> {
+        Some(Run { cells, resumed: 0, threads: 2, wall_seconds: 60.0 })
+    }
+
+    #[test]
+    fn cells_of_the_learners_do_not_take_the_place_of_the_figure() {
+        let scale = Scale { seeds: 4, learner_seeds: 2, ..Scale::paper() };
+        let mut results = Results::default();
+        results.take_cells(cells(&scale, Label::SimAll), run(4 * 18));
+        assert_eq!((results.sim_all.len(), results.networks.len(), results.run.clone()), (4 * 18, 0, run(4 * 18)));
+        results.take_cells(cells(&scale, Label::Learners), run(16));
+        assert_eq!((results.sim_all.len(), results.networks.len(), results.run.clone()), (4 * 18, 8, run(4 * 18)));
+        // Other cells do: of another size, or more seeds.
+        results.take_cells(cells(&Scale { seeds: 5, ..scale.clone() }, Label::SimAll), None);
+        assert_eq!((results.sim_all.len(), results.networks.len(), results.run.clone()), (5 * 18, 8, None));
+        results.take_cells(cells(&Scale { seeds: 1, ..Scale::quick() }, Label::SimAll), run(12));
+        assert_eq!((results.sim_all.len(), results.run), (12, run(12)));
+    }
 }

@@ -65,7 +65,7 @@ fn methods(sources: &Sources) -> Table {
 /// Networks less least squares, on the same panels.
 pub(super) fn learners(sources: &Sources) -> (Table, Tally) {
     let Results { sim_all, networks, .. } = sources.results;
-    learners::differences(&sim_all.iter().chain(networks).cloned().collect::<Vec<_>>())
+    learners::differences(&sim_all.iter().chain(networks).cloned().collect::<Vec<_>>(), &sources.scale)
 }
 
 /// J*CF less the value over the long horizon, over N.
