@@ -205,7 +205,7 @@ fn observations(compared: &[Compared]) -> Vec<String> {
                 let here = differing.iter().filter(|c| c.world == world && c.quantity.0 == name);
                 here.filter(|c| (c.difference.mean > 0.0) == higher)
                     .map(|c| {
-                        let by = plain(c.difference.mean.abs(), decimals);
+                        let by = with_interval(Estimate { mean: c.difference.mean.abs(), ..c.difference }, decimals);
                         format!("{} at N = {} (by {by})", c.method.title(), tick(c.people as f64))
                     })
                     .collect::<Vec<_>>()
@@ -256,8 +256,9 @@ mod tests {
     #[test]
     fn differences_are_taken_panel_by_panel_and_told_by_name() {
         let (mut records, scale) = records(|m| if m == Method::Unaware { -0.25 } else { 0.0 });
-        records.reverse();
         let section = learners(&records, &scale).expect("cells by both");
+        records.reverse();
+        assert_eq!(learners(&records, &scale).as_ref(), Some(&section), "whatever order cells come in");
         assert_eq!(
             (section.tables.len(), section.command.as_str()),
             (2, "counterfair reproduce --only table:learners --seeds 5")
@@ -275,10 +276,10 @@ mod tests {
             section.seen,
             [
                 "Of 40 comparisons, 8 have a difference whose 95 % interval leaves 0 out; chance alone would give 2.0.",
-                "linear: with networks the CF metric is lower for Unaware at N = 100 (by 0.2500), Unaware at N = 1\u{2009}000 (by 0.2500).",
-                "linear: with networks the value is lower for Unaware at N = 100 (by 0.500), Unaware at N = 1\u{2009}000 (by 0.500).",
-                "nonlinear: with networks the CF metric is lower for Unaware at N = 100 (by 0.2500), Unaware at N = 1\u{2009}000 (by 0.2500).",
-                "nonlinear: with networks the value is lower for Unaware at N = 100 (by 0.500), Unaware at N = 1\u{2009}000 (by 0.500).",
+                "linear: with networks the CF metric is lower for Unaware at N = 100 (by 0.2500 ± 0.0020), Unaware at N = 1\u{2009}000 (by 0.2500 ± 0.0020).",
+                "linear: with networks the value is lower for Unaware at N = 100 (by 0.500 ± 0.002), Unaware at N = 1\u{2009}000 (by 0.500 ± 0.002).",
+                "nonlinear: with networks the CF metric is lower for Unaware at N = 100 (by 0.2500 ± 0.0020), Unaware at N = 1\u{2009}000 (by 0.2500 ± 0.0020).",
+                "nonlinear: with networks the value is lower for Unaware at N = 100 (by 0.500 ± 0.002), Unaware at N = 1\u{2009}000 (by 0.500 ± 0.002).",
             ]
         );
     }
