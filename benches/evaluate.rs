@@ -2,13 +2,13 @@
 
 mod measure;
 
-use counterfair::evaluate::{EvaluationSettings, evaluate, fitted_q_evaluation, probabilities_along};
-use counterfair::learn::features::Polynomial;
-use counterfair::learn::{Deployed, Greedy, Settings, fitted_q_iteration};
-use counterfair::model::worlds::Linear;
-use counterfair::model::{Exogenous, simulate};
-use counterfair::numeric::Stream;
-use counterfair::preprocess::{Sequential, batch};
+use counterfair::kernel::evaluate::{EvaluationSettings, evaluate, fitted_q_evaluation, probabilities_along};
+use counterfair::kernel::learn::features::Polynomial;
+use counterfair::kernel::learn::{Deployed, Greedy, Settings, fitted_q_iteration};
+use counterfair::kernel::model::worlds::Linear;
+use counterfair::kernel::model::{Exogenous, simulate};
+use counterfair::kernel::numeric::Stream;
+use counterfair::kernel::preprocess::{Sequential, batch};
 use criterion::{Criterion, criterion_group, criterion_main};
 use measure::processor_time::{ProcessorTime, criterion};
 use std::hint::black_box;

@@ -2,11 +2,11 @@
 
 mod measure;
 
-use counterfair::learn::features::Polynomial;
-use counterfair::learn::{NeuralSettings, Settings, fitted_q_iteration, neural_fitted_q_iteration};
-use counterfair::model::fitted::{Basis, FitSettings, fit};
-use counterfair::numeric::Stream;
-use counterfair::preprocess::{Experience, Sequential, Unaware, View, batch};
+use counterfair::kernel::learn::features::Polynomial;
+use counterfair::kernel::learn::{NeuralSettings, Settings, fitted_q_iteration, neural_fitted_q_iteration};
+use counterfair::kernel::model::fitted::{Basis, FitSettings, fit};
+use counterfair::kernel::numeric::Stream;
+use counterfair::kernel::preprocess::{Experience, Sequential, Unaware, View, batch};
 use criterion::{Criterion, criterion_group, criterion_main};
 use measure::data::Shape;
 use measure::processor_time::{ProcessorTime, criterion};

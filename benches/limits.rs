@@ -2,9 +2,9 @@
 
 mod measure;
 
-use counterfair::learn::features::Polynomial;
-use counterfair::learn::{Clipping, Settings, fitted_q_iteration};
-use counterfair::preprocess::{Unaware, batch};
+use counterfair::kernel::learn::features::Polynomial;
+use counterfair::kernel::learn::{Clipping, Settings, fitted_q_iteration};
+use counterfair::kernel::preprocess::{Unaware, batch};
 use criterion::{Criterion, criterion_group, criterion_main};
 use measure::data::Shape;
 use measure::processor_time::{ProcessorTime, criterion};

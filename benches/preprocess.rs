@@ -2,8 +2,8 @@
 
 mod measure;
 
-use counterfair::model::fitted::{Basis, FitSettings, fit};
-use counterfair::preprocess::{Sequential, batch};
+use counterfair::kernel::model::fitted::{Basis, FitSettings, fit};
+use counterfair::kernel::preprocess::{Sequential, batch};
 use criterion::{Criterion, criterion_group, criterion_main};
 use measure::data::Shape;
 use measure::processor_time::{ProcessorTime, criterion};

@@ -14,19 +14,14 @@
 //! Modules depend on each other from left to right only:
 //!
 //! ```text
-//! numeric → data → model → preprocess → learn → evaluate → verify → experiment → report
+//! kernel (numeric → data → model → preprocess → learn → evaluate) → theory → reproduction → report
 //! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 // The paper's symbols are the names of locals: γ beside y is how it is written there too.
 #![allow(confusable_idents, mixed_script_confusables)]
 
-pub mod data;
-pub mod evaluate;
-pub mod experiment;
-pub mod learn;
-pub mod model;
-pub mod numeric;
-pub mod preprocess;
+pub mod kernel;
 pub mod report;
-pub mod verify;
+pub mod reproduction;
+pub mod theory;

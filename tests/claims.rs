@@ -1,6 +1,6 @@
 //! All claims at the quick budget, and the harness that judges them.
 
-use counterfair::verify::{Budget, Expected, Row, UNCHECKED, Verdict, claims, examine, read_rows, run, surprises};
+use counterfair::theory::{Budget, Expected, Row, UNCHECKED, Verdict, claims, examine, read_rows, run, surprises};
 use std::sync::OnceLock;
 
 /// The rows of the quick budget, examined once.
@@ -108,7 +108,7 @@ fn every_display_has_a_claim_or_a_reason() {
 }
 
 /// Claims that take no time.
-fn cheap() -> Vec<counterfair::verify::Claim> {
+fn cheap() -> Vec<counterfair::theory::Claim> {
     claims().into_iter().filter(|claim| ["D3", "D4", "D13", "D14", "E8", "E12", "X5"].contains(&claim.label)).collect()
 }
 

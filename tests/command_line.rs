@@ -1,8 +1,8 @@
 //! The commands as people and scripts use them: files in, files out, exit codes, and nothing half-written.
 
-use counterfair::data::{ReadOptions, read_csv};
-use counterfair::learn::Deployment;
-use counterfair::learn::stored::StoredPolicy;
+use counterfair::kernel::data::{ReadOptions, read_csv};
+use counterfair::kernel::learn::Deployment;
+use counterfair::kernel::learn::stored::StoredPolicy;
 use proptest::prelude::*;
 use serde_json::Value;
 use std::fs;
@@ -158,7 +158,7 @@ fn the_row_convention_is_a_matter_of_layout_only() {
         "b.csv",
     ]);
     let a = read_csv(&folder.0.join("a.csv"), &ReadOptions::default()).unwrap().panel;
-    let outgoing = ReadOptions { rows: counterfair::data::RowConvention::Outgoing, ..ReadOptions::default() };
+    let outgoing = ReadOptions { rows: counterfair::kernel::data::RowConvention::Outgoing, ..ReadOptions::default() };
     let b = read_csv(&folder.0.join("b.csv"), &outgoing).unwrap().panel;
     assert_eq!(a, b);
 }
@@ -513,7 +513,7 @@ fn a_merge_says_what_is_missing_and_asks_for_a_study_it_does_not_know() {
 
 /// What `counterfair verify --json` prints for two cheap claims.
 fn examined() -> serde_json::Value {
-    use counterfair::verify::{Budget, claims, examine};
+    use counterfair::theory::{Budget, claims, examine};
     let some: Vec<_> = claims().into_iter().filter(|claim| claim.label == "D4").collect();
     serde_json::to_value(examine(&some, Budget::Quick, |_| {})).unwrap()
 }

@@ -1,7 +1,7 @@
 //! Parquet follows the rules of CSV: the same panels, the same errors, rows instead of lines.
 #![cfg(feature = "parquet")]
 
-use counterfair::data::{
+use counterfair::kernel::data::{
     Columns, DataError, Labels, PanelBuilder, Person, ReadOptions, RowConvention, read, read_csv, read_csv_from, write,
     write_preprocessed,
 };

@@ -1,6 +1,6 @@
 //! Any panel survives a file, in both conventions and any order of rows; no file makes the reader panic.
 
-use counterfair::data::{
+use counterfair::kernel::data::{
     Columns, Labels, MissingRepair, Panel, PanelBuilder, Person, ReadOptions, RowConvention, read_csv_from,
     write_csv_to,
 };

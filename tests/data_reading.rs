@@ -1,6 +1,6 @@
 //! What a well-formed file means: rows in any order, both conventions, names and numbers, repairs.
 
-use counterfair::data::{
+use counterfair::kernel::data::{
     Columns, Labels, MissingRepair, Panel, Read, ReadOptions, Repairs, RowConvention, read_csv, read_csv_from,
 };
 use std::path::Path;

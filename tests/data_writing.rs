@@ -1,6 +1,6 @@
 //! What is written reads back, and a preprocessed file keeps the rows and columns of its input.
 
-use counterfair::data::{
+use counterfair::kernel::data::{
     Columns, DataError, Labels, MissingRepair, Panel, PanelBuilder, Person, Read, ReadOptions, RowConvention, read_csv,
     read_csv_from, write, write_csv, write_csv_to, write_preprocessed, write_preprocessed_csv,
 };

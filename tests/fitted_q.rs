@@ -1,9 +1,9 @@
 //! Fitted Q iteration against closed forms and exact value iteration.
 
-use counterfair::data::{Labels, Panel, PanelBuilder, Person};
-use counterfair::learn::features::{FeatureMap, OneHot, Polynomial};
-use counterfair::learn::{ActionValue, Clipping, FittedQError, Outcome, Settings, fitted_q_iteration};
-use counterfair::preprocess::{Experience, Observed, Unaware, batch};
+use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
+use counterfair::kernel::learn::features::{FeatureMap, OneHot, Polynomial};
+use counterfair::kernel::learn::{ActionValue, Clipping, FittedQError, Outcome, Settings, fitted_q_iteration};
+use counterfair::kernel::preprocess::{Experience, Observed, Unaware, batch};
 
 /// Exact arithmetic up to rounding: sums of a few dozen numbers near 10.
 const ROUNDING: f64 = 1e-12;

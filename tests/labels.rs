@@ -1,6 +1,6 @@
 //! One vocabulary: a label in `proofs/` or in the paper is a label of a claim, and a claim without a proof says why.
 
-use counterfair::verify::claims;
+use counterfair::theory::claims;
 use std::collections::BTreeSet;
 use std::path::Path;
 

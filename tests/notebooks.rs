@@ -2,8 +2,8 @@
 //!
 //! That they still give what they show is the business of `notebooks/run --check`; this looks at what is there, without a kernel.
 
-use counterfair::experiment::Label;
-use counterfair::verify::claims;
+use counterfair::reproduction::Label;
+use counterfair::theory::claims;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,9 +1,9 @@
 //! `paper/` says what the program says: a text that types no result, a `generated/` made from `results/`, and results that the code still produces.
 
-use counterfair::experiment::{Cell, Context, DISCOUNT, MethodOutcome, Record, Setting, Study};
-use counterfair::learn::optimum::optimum;
 use counterfair::report::paper::{Results, generate, proofs, write};
-use counterfair::verify::{Budget, Claim, Row, Verdict, claims, examine};
+use counterfair::reproduction::{Cell, Context, DISCOUNT, MethodOutcome, Record, Setting, Study};
+use counterfair::theory::optimum::optimum;
+use counterfair::theory::{Budget, Claim, Row, Verdict, claims, examine};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -86,7 +86,7 @@ fn agree(cell: &Cell, kept: &Record, made: &Record, value_only: bool) {
                 }
                 let (x, y) = (a.unfairness.mean, b.unfairness.mean);
                 assert!(close(x, y), "{where_}: CF metric {x} is now {y}; {STALE}");
-                let long = |m: &counterfair::experiment::Measured| m.long_value.map_or(0.0, |v| v.mean);
+                let long = |m: &counterfair::reproduction::Measured| m.long_value.map_or(0.0, |v| v.mean);
                 assert!(close(long(a), long(b)), "{where_}: {} is now {}; {STALE}", long(a), long(b));
             }
             (a, b) => panic!("{where_}: {a:?} is now {b:?}; {STALE}"),

@@ -1,10 +1,10 @@
 //! PyCFRL 0.3.2, the authors' own library, on the same file: preprocessed states and rewards, and its least-squares FQI.
 
-use counterfair::data::{Columns, Panel, ReadOptions, RowConvention, read_csv};
-use counterfair::learn::features::Polynomial;
-use counterfair::learn::{ActionValue, FittedQ, Outcome, Settings, fitted_q_iteration};
-use counterfair::model::fitted::{Basis, FitSettings, LevelCode, Pooling, fit};
-use counterfair::preprocess::{Augmented, Experience, Sequential, batch};
+use counterfair::kernel::data::{Columns, Panel, ReadOptions, RowConvention, read_csv};
+use counterfair::kernel::learn::features::Polynomial;
+use counterfair::kernel::learn::{ActionValue, FittedQ, Outcome, Settings, fitted_q_iteration};
+use counterfair::kernel::model::fitted::{Basis, FitSettings, LevelCode, Pooling, fit};
+use counterfair::kernel::preprocess::{Augmented, Experience, Sequential, batch};
 use std::path::Path;
 
 /// The peer's own files agree with an independent full-rank regression to 2e-14; states are near 1 and ten steps long.

@@ -1,7 +1,7 @@
 //! The values that PyCFRL's least-squares learner reaches in the linear world, against ours with the same class of functions.
 
-use counterfair::experiment::{Learner, Method, MethodOutcome, Setting, Synthetic};
-use counterfair::numeric::Estimate;
+use counterfair::kernel::numeric::Estimate;
+use counterfair::reproduction::{Learner, Method, MethodOutcome, Setting, Synthetic};
 
 /// CF metric and value that ten seeds of PyCFRL gave at δ = 1, N = 1000, T = 10, followed for 10 000 people and 20 decisions.
 const PEER: [(Method, f64, f64); 6] = [
@@ -51,7 +51,7 @@ fn the_peers_values_are_within_joint_99_percent_of_ours() {
                 MethodOutcome::NotLearned(reason) => panic!("{method}: {reason}"),
             })
             .collect();
-        let over = |pick: fn(&counterfair::experiment::Measured) -> f64| {
+        let over = |pick: fn(&counterfair::reproduction::Measured) -> f64| {
             Estimate::of(&measured.iter().map(|m| pick(m)).collect::<Vec<_>>())
         };
         let (ours_metric, ours_value) = (over(|m| m.unfairness.mean), over(|m| m.value.mean));

@@ -1,9 +1,9 @@
 //! The kernel against exact rational arithmetic: rows computed by the very term that `proofs/` proves correct.
 
-use counterfair::data::{Labels, Panel, PanelBuilder, Person};
-use counterfair::model::Mechanism;
-use counterfair::model::worlds::Linear;
-use counterfair::preprocess::{Augmented, Experience, Sequential, batch};
+use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
+use counterfair::kernel::model::Mechanism;
+use counterfair::kernel::model::worlds::Linear;
+use counterfair::kernel::preprocess::{Augmented, Experience, Sequential, batch};
 use serde_json::Value;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Panels of any shape: people whose coordinates wander and answer to the action.
 
-use counterfair::data::{Labels, Panel, PanelBuilder, Person};
-use counterfair::numeric::{Stream, fill_standard_normal, fill_uniform};
+use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
+use counterfair::kernel::numeric::{Stream, fill_standard_normal, fill_uniform};
 
 /// The shape of a panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Memory that a fit takes beyond the data it is given.
 
 use super::measure::data::Shape;
-use counterfair::learn::features::Polynomial;
-use counterfair::learn::{Settings, fitted_q_iteration};
-use counterfair::preprocess::{Unaware, batch};
+use counterfair::kernel::learn::features::Polynomial;
+use counterfair::kernel::learn::{Settings, fitted_q_iteration};
+use counterfair::kernel::preprocess::{Unaware, batch};
 
 /// Argument of the process that measures.
 pub const MEASURE: &str = "--memory";

@@ -1,8 +1,8 @@
 //! `counterfair decide`: deployment on a stream of people.
 
 use super::error::CliError;
-use counterfair::learn::Deployment;
-use counterfair::learn::stored::StoredPolicy;
+use counterfair::kernel::learn::Deployment;
+use counterfair::kernel::learn::stored::StoredPolicy;
 use serde_json::json;
 use std::io::{BufRead, Write};
 use std::path::PathBuf;

@@ -1,13 +1,13 @@
 //! Everything that can be wrong with what the user gave us.
 
-use counterfair::data::{DataError, PanelError, WriteError};
-use counterfair::evaluate::{AuditError, EvaluationError};
-use counterfair::learn::features::PolynomialError;
-use counterfair::learn::optimum::OptimumError;
-use counterfair::learn::stored::PolicyFileError;
-use counterfair::learn::{FittedQError, NeuralQError, PropensityError};
-use counterfair::model::fitted::FitError;
-use counterfair::preprocess::{CrossFitError, StateOverflow};
+use counterfair::kernel::data::{DataError, PanelError, WriteError};
+use counterfair::kernel::evaluate::{AuditError, EvaluationError};
+use counterfair::kernel::learn::features::PolynomialError;
+use counterfair::kernel::learn::stored::PolicyFileError;
+use counterfair::kernel::learn::{FittedQError, NeuralQError, PropensityError};
+use counterfair::kernel::model::fitted::FitError;
+use counterfair::kernel::preprocess::{CrossFitError, StateOverflow};
+use counterfair::theory::optimum::OptimumError;
 
 /// What the program says before it exits with 2.
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +47,7 @@ pub enum CliError {
     #[error(transparent)]
     Report(#[from] counterfair::report::WriteError),
     #[error("{file}: {source}")]
-    Rows { file: String, source: counterfair::verify::RowsError },
+    Rows { file: String, source: counterfair::theory::RowsError },
     #[error("{file}: {source}")]
     Read { file: String, source: std::io::Error },
     #[error(transparent)]

@@ -3,18 +3,18 @@
 use super::error::CliError;
 use super::options::{Missing, ModelOptions};
 use super::output::{stage, table, warnings};
-use counterfair::data::{MissingRepair, Panel, ReadOptions, read};
-use counterfair::evaluate::{
+use counterfair::kernel::data::{MissingRepair, Panel, ReadOptions, read};
+use counterfair::kernel::evaluate::{
     EvaluationSettings, FittedEvaluation, OffPolicy, PanelAudit, PanelDraws, audit, fitted_q_evaluation,
     probabilities_along,
 };
-use counterfair::learn::features::Polynomial;
-use counterfair::learn::stored::{Method, StoredPolicy};
-use counterfair::learn::{Outcome, Policy, fit_propensity};
-use counterfair::model::fitted::fit;
-use counterfair::numeric::{Estimate, Stream};
-use counterfair::preprocess::diagnostics::diagnose;
-use counterfair::preprocess::{Experience, Full, Sequential, View, batch};
+use counterfair::kernel::learn::features::Polynomial;
+use counterfair::kernel::learn::stored::{Method, StoredPolicy};
+use counterfair::kernel::learn::{Outcome, Policy, fit_propensity};
+use counterfair::kernel::model::fitted::fit;
+use counterfair::kernel::numeric::{Estimate, Stream};
+use counterfair::kernel::preprocess::diagnostics::diagnose;
+use counterfair::kernel::preprocess::{Experience, Full, Sequential, View, batch};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -142,7 +142,7 @@ fn by_regression<V: View>(
     levels: usize,
     discount: f64,
 ) -> Result<(Result<Estimate, String>, Vec<f64>), CliError> {
-    use counterfair::learn::ActionValue;
+    use counterfair::kernel::learn::ActionValue;
     let features = Polynomial::for_rows(views.views(), coordinates, levels.max(2), arguments.degree)?;
     let settings = EvaluationSettings { discount, ..EvaluationSettings::default() };
     let FittedEvaluation { value, outcome, q, .. } = fitted_q_evaluation(views, along, &features, settings)?;

@@ -5,14 +5,14 @@ use super::options::{DataOptions, ModelOptions};
 use super::output::{mechanism_table, stage, warnings};
 use super::preprocess::preprocess;
 use clap::ValueEnum;
-use counterfair::data::{Panel, atomically};
-use counterfair::learn::features::{Features, Polynomial};
-use counterfair::learn::stored::{Manifest, Method, Parts, StoredPolicy, StoredQ};
-use counterfair::learn::{
+use counterfair::kernel::data::{Panel, atomically};
+use counterfair::kernel::learn::features::{Features, Polynomial};
+use counterfair::kernel::learn::stored::{Manifest, Method, Parts, StoredPolicy, StoredQ};
+use counterfair::kernel::learn::{
     Clipping, FittedQ, NeuralSettings, Outcome, Settings, fitted_q_iteration, neural_fitted_q_iteration,
 };
-use counterfair::numeric::Stream;
-use counterfair::preprocess::{Experience, Full, Unaware, View, batch};
+use counterfair::kernel::numeric::Stream;
+use counterfair::kernel::preprocess::{Experience, Full, Unaware, View, batch};
 use counterfair::report::outcome as outcome_in_words;
 use std::path::PathBuf;
 

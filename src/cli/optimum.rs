@@ -3,7 +3,7 @@
 use super::error::CliError;
 use super::output::{stage, table};
 use clap::ValueEnum;
-use counterfair::learn::optimum::{Bounded, PaperWorld, optimum};
+use counterfair::theory::optimum::{Bounded, PaperWorld, optimum};
 
 #[derive(clap::Args)]
 pub struct Arguments {

@@ -2,9 +2,9 @@
 
 use super::error::CliError;
 use clap::{Args, ValueEnum};
-use counterfair::data::{Columns, Labels, MissingRepair, Panel, Read, ReadOptions, RowConvention, read};
-use counterfair::model::fitted::{Basis, FitSettings, LevelCode, Pooling};
-use counterfair::numeric::Stream;
+use counterfair::kernel::data::{Columns, Labels, MissingRepair, Panel, Read, ReadOptions, RowConvention, read};
+use counterfair::kernel::model::fitted::{Basis, FitSettings, LevelCode, Pooling};
+use counterfair::kernel::numeric::Stream;
 use std::path::PathBuf;
 use std::str::FromStr;
 

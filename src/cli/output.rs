@@ -2,10 +2,10 @@
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, Table};
-use counterfair::data::Panel;
-use counterfair::model::Mechanism;
-use counterfair::model::fitted::Fitted;
-use counterfair::preprocess::diagnostics::Diagnostics;
+use counterfair::kernel::data::Panel;
+use counterfair::kernel::model::Mechanism;
+use counterfair::kernel::model::fitted::Fitted;
+use counterfair::kernel::preprocess::diagnostics::Diagnostics;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Duration;
 

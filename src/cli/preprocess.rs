@@ -3,10 +3,10 @@
 use super::error::CliError;
 use super::options::{DataOptions, ModelOptions};
 use super::output::{mechanism_table, stage, warnings};
-use counterfair::data::{Panel, atomically, write_preprocessed};
-use counterfair::model::fitted::{Fitted, fit};
-use counterfair::preprocess::diagnostics::{Diagnostics, diagnose};
-use counterfair::preprocess::{Augmented, Experience, Sequential, batch, cross_fitted_batch};
+use counterfair::kernel::data::{Panel, atomically, write_preprocessed};
+use counterfair::kernel::model::fitted::{Fitted, fit};
+use counterfair::kernel::preprocess::diagnostics::{Diagnostics, diagnose};
+use counterfair::kernel::preprocess::{Augmented, Experience, Sequential, batch, cross_fitted_batch};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]

@@ -3,9 +3,9 @@
 use super::error::CliError;
 use super::reproduce::shipped;
 use clap::Args;
-use counterfair::experiment::{Context, journal};
 use counterfair::report::paper::{Results, generate, proofs, read_run, refresh, write};
-use counterfair::verify::{Budget, run as examine_all};
+use counterfair::reproduction::{Context, journal};
+use counterfair::theory::{Budget, run as examine_all};
 use std::path::PathBuf;
 
 /// What the user asks for.

@@ -1,17 +1,17 @@
 //! `counterfair`, `counterfair reproduce` and `counterfair merge`.
 
 use clap::Args;
-use counterfair::data::{DataError, ReadOptions, read};
-use counterfair::experiment::summary::{missing_replicates, of_one_grid};
-use counterfair::experiment::{
-    Attribute, Cell, Context, DISCOUNT, Finished, Label, Learner, Origin, Plan, Progress, Record, RunError, Scale,
-    Setting, Shard, Stages, StarError, Study, merge as join, run,
-};
-use counterfair::learn::optimum::optimum;
+use counterfair::kernel::data::{DataError, ReadOptions, read};
 use counterfair::report::{
     Manifest, Report, Section, WriteError, claims as claims_section, learners, real_data, semi, sim_all,
 };
-use counterfair::verify::{Budget, Row, claims, examine, swift_claims};
+use counterfair::reproduction::summary::{missing_replicates, of_one_grid};
+use counterfair::reproduction::{
+    Attribute, Cell, Context, DISCOUNT, Finished, Label, Learner, Origin, Plan, Progress, Record, RunError, Scale,
+    Setting, Shard, Stages, StarError, Study, merge as join, run,
+};
+use counterfair::theory::optimum::optimum;
+use counterfair::theory::{Budget, Row, claims, examine, swift_claims};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -3,10 +3,10 @@
 use super::error::CliError;
 use super::options::Rows;
 use super::output::stage;
-use counterfair::data::{Columns, write};
-use counterfair::model::worlds::{NAMES, by_name};
-use counterfair::model::{Exogenous, try_simulate};
-use counterfair::numeric::Stream;
+use counterfair::kernel::data::{Columns, write};
+use counterfair::kernel::model::worlds::{NAMES, by_name};
+use counterfair::kernel::model::{Exogenous, try_simulate};
+use counterfair::kernel::numeric::Stream;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]

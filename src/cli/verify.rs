@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
 use comfy_table::{ContentArrangement, Table};
 use counterfair::report::{Manifest, Report, claims as section};
-use counterfair::verify::{Budget, Row, claims, examine, read_rows, surprises};
+use counterfair::theory::{Budget, Row, claims, examine, read_rows, surprises};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -2,8 +2,8 @@
 
 use super::plot::{Axis, BLUE, Chart, INK, Ink, Marker, Series, Span, VERMILION};
 use super::{Figure, Section, Table};
-use crate::numeric::Estimate;
-use crate::verify::{Budget, Expected, Form, Law, Row, UNCHECKED};
+use crate::kernel::numeric::Estimate;
+use crate::theory::{Budget, Expected, Form, Law, Row, UNCHECKED};
 
 /// The section of some claims, examined; `left_out` counts those that were not.
 pub fn claims(rows: &[Row], budget: Budget, left_out: usize) -> Section {
@@ -163,7 +163,7 @@ fn rate(index: usize, row: &Row) -> Option<Figure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verify::{Claim, Verdict, claims as all, examine};
+    use crate::theory::{Claim, Verdict, claims as all, examine};
 
     fn cheap() -> Vec<Row> {
         let some: Vec<Claim> = all().into_iter().filter(|claim| ["D4", "E8"].contains(&claim.label)).collect();
@@ -206,7 +206,7 @@ mod tests {
         let mut row = cheap().remove(0);
         let text = String::new();
         row.verdict = Verdict::NotRefuted { trials: 180, worst_ratio: 0.0, law: Some(Box::new(law.clone())) };
-        let witness = crate::verify::Witness { text, left: 0.0, right: 0.0, law: Some(Box::new(law)) };
+        let witness = crate::theory::Witness { text, left: 0.0, right: 0.0, law: Some(Box::new(law)) };
         row.control = Verdict::Refuted { witness };
         let figure = rate(0, &row).expect("a law");
         for word in ["claim", "control", "slope", "mean over seeds"] {

@@ -2,9 +2,9 @@
 
 use super::number::{plain, tick, with_interval};
 use super::{Section, Table};
-use crate::experiment::summary::CONFIDENCE;
-use crate::experiment::{Cell, Learner, Measured, Method, Record, Scale, Setting, Synthetic};
-use crate::numeric::Estimate;
+use crate::kernel::numeric::Estimate;
+use crate::reproduction::summary::CONFIDENCE;
+use crate::reproduction::{Cell, Learner, Measured, Method, Record, Scale, Setting, Synthetic};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Those that learn something; "known form" learns its action values only, and so tells errors of means from errors of action values.
@@ -223,7 +223,7 @@ fn observations(compared: &[Compared]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{Label, MethodOutcome, MethodResult};
+    use crate::reproduction::{Label, MethodOutcome, MethodResult};
 
     /// Results in which networks add `shift(method)` to the CF metric and twice that to the value, with a little spread over seeds.
     /// Beside them stand cells that must not be compared: of another δ by both learners, and by least squares with fewer people followed.

@@ -1,6 +1,6 @@
 //! How a report came to be.
 
-use crate::experiment::Stages;
+use crate::reproduction::Stages;
 use serde::Serialize;
 use std::time::Duration;
 

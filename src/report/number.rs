@@ -1,7 +1,7 @@
 //! Numbers as text, with no more digits than their uncertainty allows.
 
-use crate::experiment::summary::CONFIDENCE;
-use crate::numeric::Estimate;
+use crate::kernel::numeric::Estimate;
+use crate::reproduction::summary::CONFIDENCE;
 
 /// `mean ± half the 95 % interval`; exact zeros are written `0`, one unit alone gets no interval.
 pub fn with_interval(estimate: Estimate, decimals: usize) -> String {

@@ -3,9 +3,9 @@
 use super::number::{plain, with_deviation, with_interval};
 use super::plot::{Axis, Dumbbell, Pair, Span, WIDTH};
 use super::{Figure, Section, Table};
-use crate::experiment::summary::{Point, curve};
-use crate::experiment::{Cell, Method, Origin, Record, Scale, Study};
-use crate::numeric::Estimate;
+use crate::kernel::numeric::Estimate;
+use crate::reproduction::summary::{Point, curve};
+use crate::reproduction::{Cell, Method, Origin, Record, Scale, Study};
 
 /// Rows of the table, in the order of the paper's.
 const METHODS: [Method; 4] = [Method::Full, Method::Random, Method::Unaware, Method::Ours];
@@ -64,7 +64,7 @@ pub(super) fn table(records: &[Record], scale: &Scale, study: &Study) -> Table {
         study.people(),
         study.decisions(),
         scale.splits,
-        crate::experiment::DISCOUNT
+        crate::reproduction::DISCOUNT
     );
     let columns = ["metric", "method"].into_iter().chain(study.attributes());
     let mut table = Table::new(&caption, 2, columns);

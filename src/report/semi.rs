@@ -3,8 +3,8 @@
 use super::Section;
 use super::plot::{Axis, Chart, SIZE};
 use super::sim_all_panels::{figure, unfairness_series};
-use crate::experiment::summary::curve;
-use crate::experiment::{Cell, Method, Record, Scale, Study};
+use crate::reproduction::summary::curve;
+use crate::reproduction::{Cell, Method, Record, Scale, Study};
 
 /// The section of one study.
 pub fn semi(records: &[Record], scale: &Scale, study: &Study) -> Section {

@@ -4,9 +4,9 @@ use super::number::{plain, with_bounds, with_interval};
 use super::plot::SIZE;
 use super::sim_all_panels::Panels;
 use super::{Section, Table};
-use crate::experiment::summary::rate;
-use crate::experiment::{Learner, Method, Record, Scale, Setting};
-use crate::numeric::Estimate;
+use crate::kernel::numeric::Estimate;
+use crate::reproduction::summary::rate;
+use crate::reproduction::{Learner, Method, Record, Scale, Setting};
 
 /// The section; `optimum` gives (J*CF, J*Full) of a world at the figure's δ where they are known.
 pub fn sim_all(records: &[Record], scale: &Scale, optimum: &dyn Fn(Setting) -> Option<(f64, f64)>) -> Section {
@@ -73,7 +73,7 @@ fn regret_table(worlds: &[Panels; 2], optimum: &dyn Fn(Setting) -> Option<(f64, 
         scale.evaluation_horizon,
         scale.long_horizon,
         scale.evaluation_horizon,
-        plain(crate::experiment::DISCOUNT.powi(scale.evaluation_horizon as i32), 3)
+        plain(crate::reproduction::DISCOUNT.powi(scale.evaluation_horizon as i32), 3)
     );
     let short = format!("value, {}", scale.evaluation_horizon);
     let long = format!("value, {}", scale.long_horizon);

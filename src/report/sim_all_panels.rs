@@ -2,8 +2,8 @@
 
 use super::Figure;
 use super::plot::{Axis, Chart, Ink, Reference, Series, Span};
-use crate::experiment::summary::{Point, curve};
-use crate::experiment::{Cell, Method, Record, Scale, Setting, Synthetic};
+use crate::reproduction::summary::{Point, curve};
+use crate::reproduction::{Cell, Method, Record, Scale, Setting, Synthetic};
 
 /// The cells of one world, all of one grid.
 pub(super) struct Panels<'a> {

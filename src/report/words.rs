@@ -1,6 +1,6 @@
 //! Outcomes in words.
 
-use crate::learn::Outcome;
+use crate::kernel::learn::Outcome;
 
 /// How fitted Q iteration or evaluation ended.
 pub fn outcome(outcome: Outcome) -> String {

@@ -1,14 +1,15 @@
 //! Policies, deployed agents and mixtures of them.
 
 use crate::fixture::*;
-use counterfair::evaluate::{Evaluation, evaluate};
-use counterfair::learn::features::Polynomial;
-use counterfair::learn::{
+use counterfair::kernel::evaluate::{Evaluation, evaluate};
+use counterfair::kernel::learn::features::Polynomial;
+use counterfair::kernel::learn::{
     Agent, Behaviour, Deployed, EpisodeMixture, Greedy, LinearQ, Policy, StepMixture, UniformlyRandom,
 };
-use counterfair::model::worlds::{ThreeLevels, draw_action};
-use counterfair::model::{FiniteWorld, World};
-use counterfair::preprocess::{Full, Observed, Sequential, Unaware};
+use counterfair::kernel::model::World;
+use counterfair::kernel::model::worlds::{ThreeLevels, draw_action};
+use counterfair::kernel::preprocess::{Full, Observed, Sequential, Unaware};
+use counterfair::theory::FiniteWorld;
 use std::sync::Arc;
 
 fn full_agent() -> Arc<dyn Agent> {
@@ -107,7 +108,7 @@ fn memories_of_agents_forget_from_the_end() {
     let mut memory = mixture.begin(&[0, 1, 2], &states, &[0.2, 0.9, 0.4]);
     memory.truncate(2);
     assert_eq!(memory, mixture.begin(&[0, 1], &states[..2], &[0.2, 0.9]));
-    let replay = counterfair::learn::Replay::new(plain(), Rule { rule: fair_choice, deterministic: true });
+    let replay = counterfair::kernel::learn::Replay::new(plain(), Rule { rule: fair_choice, deterministic: true });
     let mut memory = replay.begin(&[0, 1, 2], &states, &[0.2, 0.9, 0.4]);
     memory.truncate(1);
     assert_eq!(memory, replay.begin(&[0], &states[..1], &[0.2]));

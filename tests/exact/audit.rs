@@ -2,13 +2,13 @@
 
 use crate::fixture::*;
 use crate::oracle::{self, explore};
-use counterfair::data::Panel;
-use counterfair::evaluate::{AuditError, PanelDraws, audit, probabilities_along};
-use counterfair::learn::{Agent, Behaviour, Deployed, EpisodeMixture, Replay, StepMixture, UniformlyRandom};
-use counterfair::model::worlds::{Linear, ThreeLevels};
-use counterfair::model::{Exogenous, Mechanism, World, abduct, predict, simulate};
-use counterfair::numeric::Stream;
-use counterfair::preprocess::{Full, Sequential, StateOverflow};
+use counterfair::kernel::data::Panel;
+use counterfair::kernel::evaluate::{AuditError, PanelDraws, audit, probabilities_along};
+use counterfair::kernel::learn::{Agent, Behaviour, Deployed, EpisodeMixture, Replay, StepMixture, UniformlyRandom};
+use counterfair::kernel::model::worlds::{Linear, ThreeLevels};
+use counterfair::kernel::model::{Exogenous, Mechanism, World, abduct, predict, simulate};
+use counterfair::kernel::numeric::Stream;
+use counterfair::kernel::preprocess::{Full, Sequential, StateOverflow};
 use std::sync::Arc;
 
 fn full_agent() -> impl Agent {
@@ -61,7 +61,7 @@ fn the_evaluators_mechanism_and_not_the_policys_makes_the_other_worlds() {
 }
 
 /// The fixture's means with the levels' starting points moved by whole numbers.
-struct Wrong<'a>(&'a counterfair::model::FiniteWorld);
+struct Wrong<'a>(&'a counterfair::theory::FiniteWorld);
 
 impl Mechanism for Wrong<'_> {
     fn state_dim(&self) -> usize {
@@ -113,8 +113,8 @@ struct OnRows<F> {
     deterministic: bool,
 }
 
-impl<V: counterfair::preprocess::View, F: Fn(&[f64]) -> [f64; 3] + Send + Sync> counterfair::learn::Policy<V>
-    for OnRows<F>
+impl<V: counterfair::kernel::preprocess::View, F: Fn(&[f64]) -> [f64; 3] + Send + Sync>
+    counterfair::kernel::learn::Policy<V> for OnRows<F>
 {
     fn actions(&self) -> usize {
         3
@@ -213,7 +213,7 @@ fn draws_come_from_named_streams_and_do_not_depend_on_each_other() {
     let draws = PanelDraws::draw(&panel, Stream::new(9));
     assert_eq!((draws.coins.len(), draws.uniforms.len()), (panel.people(), panel.decisions()));
     let mut coins = vec![0.0; panel.people()];
-    counterfair::numeric::fill_uniform(&mut Stream::new(9).named("coin").rng(), &mut coins);
+    counterfair::kernel::numeric::fill_uniform(&mut Stream::new(9).named("coin").rng(), &mut coins);
     assert_eq!(draws.coins, coins);
     assert_ne!(draws.coins[..50], draws.uniforms[..50]);
 }

@@ -2,12 +2,14 @@
 
 use crate::fixture::*;
 use crate::oracle::{self, explore};
-use counterfair::learn::features::OneHot;
-use counterfair::learn::{FiniteMdp, Settings, fitted_q_iteration};
-use counterfair::model::finite::{Tables, TablesError};
-use counterfair::model::{Exogenous, FiniteWorld, Mechanism, World, simulate};
-use counterfair::numeric::Stream;
-use counterfair::preprocess::{Full, Sequential, batch};
+use counterfair::kernel::learn::features::OneHot;
+use counterfair::kernel::learn::{Settings, fitted_q_iteration};
+use counterfair::kernel::model::{Exogenous, Mechanism, World, simulate};
+use counterfair::kernel::numeric::Stream;
+use counterfair::kernel::preprocess::{Full, Sequential, batch};
+use counterfair::theory::FiniteMdp;
+use counterfair::theory::FiniteWorld;
+use counterfair::theory::finite_world::{Tables, TablesError};
 
 /// One level, two points, no noise: from 0, action 0 stays for reward 1, action 1 moves to 1 for nothing; at 1, action 0 pays 2.5 and
 /// returns to 0, action 1 stays for 1.25.

@@ -2,16 +2,17 @@
 
 use crate::fixture::*;
 use crate::oracle::counterfactual_states;
-use counterfair::data::{Labels, Panel, PanelBuilder, Person};
-use counterfair::evaluate::{
+use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
+use counterfair::kernel::evaluate::{
     EvaluationError, EvaluationSettings, FittedEvaluation, fitted_q_evaluation, probabilities_along,
 };
-use counterfair::learn::features::{FeatureMap, OneHot, Polynomial};
-use counterfair::learn::{ActionValue, Agent, Deployed, FiniteMdp, FittedQError, Outcome};
-use counterfair::model::worlds::Linear;
-use counterfair::model::{Exogenous, World, simulate};
-use counterfair::numeric::{Estimate, Stream, uniform_index};
-use counterfair::preprocess::{Experience, Full, Observed, Sequential, Unaware, View, batch};
+use counterfair::kernel::learn::features::{FeatureMap, OneHot, Polynomial};
+use counterfair::kernel::learn::{ActionValue, Agent, Deployed, FittedQError, Outcome};
+use counterfair::kernel::model::worlds::Linear;
+use counterfair::kernel::model::{Exogenous, World, simulate};
+use counterfair::kernel::numeric::{Estimate, Stream, uniform_index};
+use counterfair::kernel::preprocess::{Experience, Full, Observed, Sequential, Unaware, View, batch};
+use counterfair::theory::FiniteMdp;
 
 const FOR_EVER: EvaluationSettings = EvaluationSettings { discount: DISCOUNT, iterations: 90, tolerance: 0.0 };
 
@@ -199,7 +200,7 @@ fn the_standard_error_is_the_spread_over_repeated_studies() {
         let fit = linear_value(&panel, &probabilities);
         let mut values = vec![0.0; panel.state_rows() * 2];
         let experience = batch(&Full { state_dim: 1 }, &panel).unwrap();
-        counterfair::learn::ActionValue::values(&fit.q, experience.views(), &mut values);
+        counterfair::kernel::learn::ActionValue::values(&fit.q, experience.views(), &mut values);
         let n = panel.state_rows();
         let at = |i: usize| panel.states_of(i).start;
         Estimate::of(

@@ -1,10 +1,10 @@
 //! The world, the policies and the tolerances.
 
-use counterfair::data::{Labels, Panel, PanelBuilder, Person};
-use counterfair::learn::Policy;
-use counterfair::model::FiniteWorld;
-use counterfair::model::finite::Tables;
-use counterfair::preprocess::View;
+use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
+use counterfair::kernel::learn::Policy;
+use counterfair::kernel::preprocess::View;
+use counterfair::theory::FiniteWorld;
+use counterfair::theory::finite_world::Tables;
 
 /// γ.
 pub const DISCOUNT: f64 = 0.7;

@@ -2,11 +2,12 @@
 
 use crate::fixture::*;
 use crate::oracle::{self, explore};
-use counterfair::data::Panel;
-use counterfair::evaluate::{NobodyFollows, OffPolicy, OffPolicyError};
-use counterfair::learn::FiniteMdp;
-use counterfair::model::{Exogenous, FiniteWorld, simulate};
-use counterfair::numeric::{Estimate, Stream};
+use counterfair::kernel::data::Panel;
+use counterfair::kernel::evaluate::{NobodyFollows, OffPolicy, OffPolicyError};
+use counterfair::kernel::model::{Exogenous, simulate};
+use counterfair::kernel::numeric::{Estimate, Stream};
+use counterfair::theory::FiniteMdp;
+use counterfair::theory::FiniteWorld;
 
 const HORIZON: usize = 2;
 

@@ -1,7 +1,7 @@
 //! Every path of a finite world, listed from its tables.
 
 use crate::fixture::{ACTIONS, LEVELS};
-use counterfair::model::FiniteWorld;
+use counterfair::theory::FiniteWorld;
 
 /// π(· | z, s₁ … sₜ, a₁ … aₜ₋₁).
 pub type History<'a> = &'a dyn Fn(usize, &[usize], &[usize]) -> [f64; ACTIONS];

@@ -2,11 +2,11 @@
 
 use crate::fixture::*;
 use crate::oracle::counterfactual_states;
-use counterfair::data::Panel;
-use counterfair::model::worlds::{Bandit, Linear, Nonlinear, ThreeLevels};
-use counterfair::model::{Exogenous, Mechanism, World, abduct, predict, simulate};
-use counterfair::numeric::Stream;
-use counterfair::preprocess::{
+use counterfair::kernel::data::Panel;
+use counterfair::kernel::model::worlds::{Bandit, Linear, Nonlinear, ThreeLevels};
+use counterfair::kernel::model::{Exogenous, Mechanism, World, abduct, predict, simulate};
+use counterfair::kernel::numeric::Stream;
+use counterfair::kernel::preprocess::{
     Full, Memory, Oracle, Preprocessor, Sequential, SingleStage, StateOverflow, Unaware, batch,
 };
 use proptest::prelude::*;

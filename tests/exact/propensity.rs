@@ -2,13 +2,14 @@
 
 use crate::fixture::*;
 use crate::oracle;
-use counterfair::learn::features::{FeatureMap, OneHot, Polynomial};
-use counterfair::learn::{
-    Agent, Deployed, FiniteMdp, Policy, PropensityError, PropensityFit, PropensityOutcome, Softmax, fit_propensity,
+use counterfair::kernel::learn::features::{FeatureMap, OneHot, Polynomial};
+use counterfair::kernel::learn::{
+    Agent, Deployed, Policy, PropensityError, PropensityFit, PropensityOutcome, Softmax, fit_propensity,
 };
-use counterfair::model::simulate;
-use counterfair::numeric::{Stream, fill_standard_normal, fill_uniform};
-use counterfair::preprocess::{Full, Observed, Unaware, batch};
+use counterfair::kernel::model::simulate;
+use counterfair::kernel::numeric::{Stream, fill_standard_normal, fill_uniform};
+use counterfair::kernel::preprocess::{Full, Observed, Unaware, batch};
+use counterfair::theory::FiniteMdp;
 
 #[test]
 fn indicators_give_back_the_frequencies() {

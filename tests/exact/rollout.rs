@@ -2,11 +2,11 @@
 
 use crate::fixture::*;
 use crate::oracle::{self, Exact, explore};
-use counterfair::evaluate::{Evaluation, evaluate};
-use counterfair::learn::{Agent, AgentMemory, Deployed, UniformlyRandom};
-use counterfair::model::{Exogenous, World};
-use counterfair::numeric::Stream;
-use counterfair::preprocess::{Full, Sequential, Unaware};
+use counterfair::kernel::evaluate::{Evaluation, evaluate};
+use counterfair::kernel::learn::{Agent, AgentMemory, Deployed, UniformlyRandom};
+use counterfair::kernel::model::{Exogenous, World};
+use counterfair::kernel::numeric::Stream;
+use counterfair::kernel::preprocess::{Full, Sequential, Unaware};
 
 fn full_agent() -> impl Agent {
     Deployed::new(Full { state_dim: 1 }, Rule { rule: |x: &[usize]| full_rule(x[0], x[1]), deterministic: false })

@@ -2,13 +2,15 @@
 
 use crate::fixture::*;
 use crate::oracle::{counterfactual_states, law, states_under};
-use counterfair::evaluate::{Alternatives, TooManyPasts, evaluate, strict_unfairness};
-use counterfair::learn::features::OneHot;
-use counterfair::learn::{Agent, Deployed, FiniteMdp, Greedy, LinearQ, Replay, UniformlyRandom};
-use counterfair::model::worlds::ThreeLevels;
-use counterfair::model::{Exogenous, FiniteWorld, World};
-use counterfair::numeric::Stream;
-use counterfair::preprocess::{Augmented, Full, Oracle, Sequential, Unaware};
+use counterfair::kernel::evaluate::{Alternatives, TooManyPasts, evaluate, strict_unfairness};
+use counterfair::kernel::learn::features::OneHot;
+use counterfair::kernel::learn::{Agent, Deployed, Greedy, LinearQ, Replay, UniformlyRandom};
+use counterfair::kernel::model::worlds::ThreeLevels;
+use counterfair::kernel::model::{Exogenous, World};
+use counterfair::kernel::numeric::Stream;
+use counterfair::kernel::preprocess::{Augmented, Full, Oracle, Sequential, Unaware};
+use counterfair::theory::FiniteMdp;
+use counterfair::theory::FiniteWorld;
 
 /// Every sequence of `length` numbers below `base`.
 fn sequences(base: usize, length: usize) -> Vec<Vec<usize>> {
@@ -137,7 +139,7 @@ fn value_after_logged(world: &FiniteWorld, agent: &dyn Agent, exogenous: &Exogen
             if t > 0 {
                 agent.act(&mut memory, &exogenous.uniforms(t)[i..=i], &mut action);
             }
-            counterfair::model::Mechanism::mean(world, level, &state, &action, &mut next, &mut reward);
+            counterfair::kernel::model::Mechanism::mean(world, level, &state, &action, &mut next, &mut reward);
             if t > 0 {
                 total += DISCOUNT.powi(t as i32 - 1) * (reward[0] + exogenous.rewards(t)[i]) / n as f64;
             }
@@ -161,7 +163,7 @@ fn after_logged_actions_replay_is_worth_less() {
 #[test]
 fn replay_agrees_with_its_policy_in_a_world_of_two_coordinates() {
     let world = ThreeLevels::new(0.7);
-    let features = counterfair::learn::features::Polynomial::new(6, 1).unwrap();
+    let features = counterfair::kernel::learn::features::Polynomial::new(6, 1).unwrap();
     let weights: Vec<f64> = (0..21).map(|j| ((j * j * 5 + 3 * j) % 11) as f64 - 5.0).collect();
     let policy = || Greedy(LinearQ::<Augmented, _>::new(features.clone(), 3, weights.clone()));
     let exogenous = Exogenous::draw(&world, 1300, 5, Stream::new(31));

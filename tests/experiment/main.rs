@@ -3,7 +3,7 @@
 mod runner;
 mod tables;
 
-use counterfair::experiment::{Label, Learner, Scale};
+use counterfair::reproduction::{Label, Learner, Scale};
 
 /// A grid of seconds, off every special point: two sizes, δ = 0.7, unequal horizons of data and evaluation.
 fn small() -> Scale {

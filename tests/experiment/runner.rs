@@ -1,8 +1,8 @@
 //! Shards, threads, interruptions.
 
 use super::{SYNTHETIC, small};
-use counterfair::experiment::journal::JournalError;
-use counterfair::experiment::{Cell, Context, Plan, Progress, RunError, Shard, merge, run};
+use counterfair::reproduction::journal::JournalError;
+use counterfair::reproduction::{Cell, Context, Plan, Progress, RunError, Shard, merge, run};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};

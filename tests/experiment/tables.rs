@@ -1,8 +1,8 @@
 //! Every table at a small fixed size, rounded so that another processor gives the same text.
 
 use super::small;
-use counterfair::experiment::{Context, Label, Method, Plan, Record, Shard, Study, run};
 use counterfair::report::{real_data, sim_all};
+use counterfair::reproduction::{Context, Label, Method, Plan, Record, Shard, Study, run};
 use std::sync::OnceLock;
 
 fn context() -> &'static Context {
@@ -64,7 +64,7 @@ fn oracle_and_random_are_exactly_fair_and_true_means_are_the_oracle() {
         }
         if let (Some(oracle), Some(ours)) = (record.measured(Method::Oracle), record.measured(Method::TrueMeans)) {
             let gap = (oracle.value.mean - ours.value.mean).abs();
-            assert!(gap <= counterfair::numeric::tolerance::ROUNDING * oracle.value.mean.abs(), "{gap}");
+            assert!(gap <= counterfair::kernel::numeric::tolerance::ROUNDING * oracle.value.mean.abs(), "{gap}");
         }
     }
     assert!(seen > 20, "{seen}");

@@ -5,7 +5,7 @@
 
 mod data;
 
-use counterfair::numeric::{Gram, LeastSquares, affine_least_squares, least_squares, tolerance};
+use counterfair::kernel::numeric::{Gram, LeastSquares, affine_least_squares, least_squares, tolerance};
 use data::*;
 
 const CERTIFIED_DIGITS: f64 = 15.0;

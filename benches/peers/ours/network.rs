@@ -2,8 +2,8 @@
 
 use super::measure::clock::timed;
 use super::tuples::numbers;
-use counterfair::numeric::Stream;
-use counterfair::numeric::network::{
+use counterfair::kernel::numeric::Stream;
+use counterfair::kernel::numeric::network::{
     Adam, Batch, Examples, Loss, Network, Rows, Trainer, Training, gradient_steps, train_split,
 };
 use serde::Deserialize;

@@ -1,16 +1,18 @@
 //! The whole way from a file to a policy and its value.
 
 use super::measure::clock::timed;
-use counterfair::data::{Columns, Panel, ReadOptions, RowConvention, read, write_csv};
-use counterfair::evaluate::{EvaluationSettings, fitted_q_evaluation, probabilities_along};
-use counterfair::learn::features::Polynomial;
-use counterfair::learn::{Deployed, Greedy, NeuralSettings, Settings, fitted_q_iteration, neural_fitted_q_iteration};
-use counterfair::model::fitted::{self, FitSettings, Fitted, Pooling, fit, fit_neural};
-use counterfair::model::worlds::Linear;
-use counterfair::model::{Exogenous, simulate};
-use counterfair::numeric::Stream;
-use counterfair::numeric::network::Training;
-use counterfair::preprocess::{Sequential, batch};
+use counterfair::kernel::data::{Columns, Panel, ReadOptions, RowConvention, read, write_csv};
+use counterfair::kernel::evaluate::{EvaluationSettings, fitted_q_evaluation, probabilities_along};
+use counterfair::kernel::learn::features::Polynomial;
+use counterfair::kernel::learn::{
+    Deployed, Greedy, NeuralSettings, Settings, fitted_q_iteration, neural_fitted_q_iteration,
+};
+use counterfair::kernel::model::fitted::{self, FitSettings, Fitted, Pooling, fit, fit_neural};
+use counterfair::kernel::model::worlds::Linear;
+use counterfair::kernel::model::{Exogenous, simulate};
+use counterfair::kernel::numeric::Stream;
+use counterfair::kernel::numeric::network::Training;
+use counterfair::kernel::preprocess::{Sequential, batch};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::error::Error;

@@ -1,10 +1,10 @@
 //! Fitted Q iteration by least squares, on tuples that the script wrote.
 
 use super::measure::clock::timed;
-use counterfair::data::{Labels, Panel, PanelBuilder, Person};
-use counterfair::learn::features::Polynomial;
-use counterfair::learn::{Settings, fitted_q_iteration};
-use counterfair::preprocess::{Experience, Full, Observed, Unaware, batch};
+use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
+use counterfair::kernel::learn::features::Polynomial;
+use counterfair::kernel::learn::{Settings, fitted_q_iteration};
+use counterfair::kernel::preprocess::{Experience, Full, Observed, Unaware, batch};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::error::Error;

@@ -3,7 +3,7 @@
 use super::{Content, Show};
 use crate::report::Table;
 use crate::report::number::{plain, significant, with_bounds};
-use crate::verify::{Bounds, Form, Row, Verdict};
+use crate::theory::{Bounds, Form, Row, Verdict};
 
 impl Show for [Row] {
     fn content(&self) -> Content {

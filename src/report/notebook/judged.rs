@@ -1,12 +1,12 @@
 //! What policies are worth, how fair they are, and whom they treat.
 
 use super::{Content, Show};
-use crate::data::Panel;
-use crate::evaluate::{ActionRates, Evaluation, FittedEvaluation, Overlap, Paths, StrictUnfairness};
-use crate::learn::optimum::{Bounded, Optimum};
+use crate::kernel::data::Panel;
+use crate::kernel::evaluate::{ActionRates, Evaluation, FittedEvaluation, Overlap, Paths, StrictUnfairness};
 use crate::report::number::{plain, significant, with_interval};
 use crate::report::plot::{Axis, Dumbbell, Pair, Span};
 use crate::report::{Table, outcome};
+use crate::theory::optimum::{Bounded, Optimum};
 
 impl Show for Evaluation {
     fn content(&self) -> Content {

@@ -1,10 +1,10 @@
 //! Fitted mechanisms, action values, and what to look at before trusting them.
 
 use super::{Content, Show};
-use crate::data::Panel;
-use crate::learn::FittedQ;
-use crate::model::fitted::Fitted;
-use crate::preprocess::diagnostics::Diagnostics;
+use crate::kernel::data::Panel;
+use crate::kernel::learn::FittedQ;
+use crate::kernel::model::fitted::Fitted;
+use crate::kernel::preprocess::diagnostics::Diagnostics;
 use crate::report::number::{plain, significant, with_interval};
 use crate::report::{Table, outcome};
 

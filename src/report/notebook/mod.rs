@@ -17,7 +17,7 @@ pub use people::worlds;
 
 use super::plot::{Chart, Dumbbell};
 use super::{Figure, Table};
-use crate::numeric::Estimate;
+use crate::kernel::numeric::Estimate;
 use std::fmt;
 
 /// One thing in the forms that a notebook may choose from, the best first.

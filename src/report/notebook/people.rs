@@ -1,13 +1,13 @@
 //! Panels, studies, preprocessed histories and memories.
 
 use super::{Content, Show};
-use crate::data::{Panel, Person};
-use crate::experiment::Study;
-use crate::model::{Mechanism, abduct, predict};
-use crate::preprocess::{Experience, Memory, View};
+use crate::kernel::data::{Panel, Person};
+use crate::kernel::model::{Mechanism, abduct, predict};
+use crate::kernel::preprocess::{Experience, Memory, View};
 use crate::report::Table;
 use crate::report::number::plain;
 use crate::report::plot::{Axis, Chart, Ink, Series};
+use crate::reproduction::Study;
 
 /// Rows that are shown of something long.
 const ROWS: usize = 6;
@@ -123,8 +123,8 @@ pub fn worlds(title: &str, mechanism: &impl Mechanism, person: Person<'_>) -> Ch
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Exogenous, simulate, worlds::Linear};
-    use crate::numeric::Stream;
+    use crate::kernel::model::{Exogenous, simulate, worlds::Linear};
+    use crate::kernel::numeric::Stream;
 
     #[test]
     fn a_panel_shows_its_first_rows_and_a_person_two_worlds() {

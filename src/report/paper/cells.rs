@@ -7,8 +7,8 @@
 //! Nine significant digits are kept: another machine rounds the last bits otherwise, and no figure shows them. A method that is not part of a cell
 //! leaves its fields empty; one that could not be learned has [`NOT_LEARNED`] in them. Spreads within a cell are not kept.
 
-use crate::experiment::{Cell, Measured, Method, MethodOutcome, MethodResult, Record, SemiSynthetic, Synthetic};
-use crate::numeric::Estimate;
+use crate::kernel::numeric::Estimate;
+use crate::reproduction::{Cell, Measured, Method, MethodOutcome, MethodResult, Record, SemiSynthetic, Synthetic};
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 
@@ -182,7 +182,7 @@ fn word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{Label, Learner, Scale};
+    use crate::reproduction::{Label, Learner, Scale};
 
     fn some() -> Vec<Record> {
         let scale = Scale { sizes: vec![60], size: 60, seeds: 2, strengths: vec![0.7], ..Scale::quick() };

@@ -2,13 +2,13 @@
 
 use super::rates::rates;
 use super::{Files, Sources};
-use crate::experiment::Setting;
-use crate::numeric::Estimate;
+use crate::kernel::numeric::Estimate;
 use crate::report::Figure;
 use crate::report::plot::{Axis, BLUE, Chart, GREEN, Ink, Marker, ORANGE, Series, Span, VERMILION};
 use crate::report::real_data::action_shares;
 use crate::report::semi::semi_at;
 use crate::report::sim_all_panels::Panels;
+use crate::reproduction::Setting;
 
 /// Pixels of a chart that stands beside two others: its text is then about as large as a caption's.
 const THIRD: (u32, u32) = (330, 262);

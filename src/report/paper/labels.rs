@@ -2,7 +2,7 @@
 
 use super::{Proofs, Sources};
 use crate::report::number::minus_sign;
-use crate::verify::{Form, Row, Verdict};
+use crate::theory::{Form, Row, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;

@@ -25,7 +25,7 @@ pub use results::{
 };
 
 use super::WriteError;
-use crate::experiment::{Record, Scale, Study};
+use crate::reproduction::{Record, Scale, Study};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

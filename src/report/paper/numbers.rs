@@ -1,15 +1,15 @@
 //! The numbers that the text names, each with its uncertainty, and the words that follow from them.
 
 use super::{Results, Sources};
-use crate::experiment::summary::{CONFIDENCE, rate};
-use crate::experiment::{Cell, DISCOUNT, Method, Setting, Study};
-use crate::numeric::Estimate;
+use crate::kernel::numeric::Estimate;
 use crate::report::learners::Tally;
 use crate::report::number::{plain, tick, with_bounds, with_interval};
 use crate::report::plot::SIZE;
 use crate::report::real_data::ADDITIVITY_LEVEL;
 use crate::report::sim_all_panels::Panels;
-use crate::verify::Form;
+use crate::reproduction::summary::{CONFIDENCE, rate};
+use crate::reproduction::{Cell, DISCOUNT, Method, Setting, Study};
+use crate::theory::Form;
 use std::collections::BTreeMap;
 
 /// Names and text.
@@ -42,7 +42,7 @@ impl Numbers {
         let scale = &sources.scale;
         self.put("version", env!("CARGO_PKG_VERSION"));
         let count = |n: usize| tick(n as f64);
-        let seeds = |records: &[crate::experiment::Record]| records.iter().map(|r| r.cell.seed()).max().unwrap_or(0);
+        let seeds = |records: &[crate::reproduction::Record]| records.iter().map(|r| r.cell.seed()).max().unwrap_or(0);
         self.put("seeds", seeds(&sources.results.sim_all).to_string());
         self.put("semi.seeds", seeds(&sources.results.semi).to_string());
         if let Some(Cell::SemiSynthetic(cell)) = sources.results.semi.first().map(|record| &record.cell) {

@@ -1,7 +1,7 @@
 //! The laws among the claims: what falls or grows, on what bed, with what slope.
 
 use super::Results;
-use crate::verify::{Law, Row};
+use crate::theory::{Law, Row};
 
 /// A law as the table shows it.
 pub(super) struct Rate<'a> {

@@ -1,10 +1,10 @@
 //! What is kept under `paper/results/`: long computations, small enough to be committed.
 
 use super::cells::{kept, pack, unpack};
-use crate::experiment::summary::of_one_grid;
-use crate::experiment::{Cell, DISCOUNT, Learner, NotLearned, Record, Scale, Setting, Study};
-use crate::learn::optimum::{OptimumError, optimum};
-use crate::verify::{Row, RowsError, read_rows};
+use crate::reproduction::summary::of_one_grid;
+use crate::reproduction::{Cell, DISCOUNT, Learner, NotLearned, Record, Scale, Setting, Study};
+use crate::theory::optimum::{OptimumError, optimum};
+use crate::theory::{Row, RowsError, read_rows};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -336,7 +336,7 @@ pub fn read_run(manifest: &Path) -> Result<Option<Run>, ResultsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Label;
+    use crate::reproduction::Label;
 
     fn cells(scale: &Scale, label: Label) -> Vec<Record> {
         scale.cells(&[label], &[]).into_iter().map(|cell| Record { cell, results: vec![] }).collect()

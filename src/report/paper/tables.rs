@@ -2,15 +2,15 @@
 
 use super::numbers::{optimum_at, paired, to_error};
 use super::{Peer, Quartiles, Results, Sources};
-use crate::experiment::{Method, Setting, Study};
-use crate::numeric::Estimate;
+use crate::kernel::numeric::Estimate;
 use crate::report::learners::{self, Tally};
 use crate::report::number::{plain, with_bounds, with_interval};
 use crate::report::plot::SIZE;
 use crate::report::real_data::table as real_data;
 use crate::report::sim_all_panels::Panels;
 use crate::report::{Table, paper_table};
-use crate::verify::{Form, Row};
+use crate::reproduction::{Method, Setting, Study};
+use crate::theory::{Form, Row};
 use std::collections::{BTreeMap, BTreeSet};
 
 const WORLDS: [Setting; 2] = [Setting::Linear, Setting::Nonlinear];

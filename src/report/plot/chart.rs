@@ -23,8 +23,8 @@ impl Span {
     }
 
     /// An estimate with its 95 % interval; the number alone when there is no interval.
-    pub fn of(estimate: crate::numeric::Estimate) -> Self {
-        let (low, high) = estimate.interval(crate::experiment::summary::CONFIDENCE);
+    pub fn of(estimate: crate::kernel::numeric::Estimate) -> Self {
+        let (low, high) = estimate.interval(crate::reproduction::summary::CONFIDENCE);
         if low.is_finite() { Self { mean: estimate.mean, low, high } } else { Self::exact(estimate.mean) }
     }
 }
@@ -35,15 +35,15 @@ impl From<f64> for Span {
     }
 }
 
-impl From<crate::numeric::Estimate> for Span {
-    fn from(estimate: crate::numeric::Estimate) -> Self {
+impl From<crate::kernel::numeric::Estimate> for Span {
+    fn from(estimate: crate::kernel::numeric::Estimate) -> Self {
         Self::of(estimate)
     }
 }
 
 impl Span {
     /// An estimate of a share: its interval ends where shares end.
-    pub fn share(estimate: crate::numeric::Estimate) -> Self {
+    pub fn share(estimate: crate::kernel::numeric::Estimate) -> Self {
         let Self { mean, low, high } = Self::of(estimate);
         Self { mean, low: low.max(0.0), high: high.min(1.0) }
     }
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn a_chart_shows_its_words() {
         let points = [(10.0, 0.5), (20.0, 0.0)].map(|(x, y)| (Span::exact(x), Span::exact(y))).to_vec();
-        let ink = Ink::of(crate::experiment::Method::Ours);
+        let ink = Ink::of(crate::reproduction::Method::Ours);
         let series = vec![Series { name: "Ours".into(), ink, points }];
         let references = vec![Reference { at: 0.1, name: "target".into() }];
         let (x, y) = (Axis::log("people"), Axis::log("CF metric"));
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn a_chart_in_words_gives_its_numbers() {
-        let ink = Ink::of(crate::experiment::Method::Ours);
+        let ink = Ink::of(crate::reproduction::Method::Ours);
         let chart = Chart::new("rates", Axis::log("N"), Axis::log("CF metric"))
             .with(Series::new("Ours", ink, [(100.0, 0.123_456), (200.0, 0.05)]))
             .with_reference(0.1, "target");

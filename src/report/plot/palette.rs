@@ -1,6 +1,6 @@
 //! Colours that survive colour-blindness: Okabe and Ito's, and three greys that a page may recolour for the dark.
 
-use crate::experiment::Method;
+use crate::reproduction::Method;
 use plotters::style::RGBColor;
 
 /// Text and axes; a page shows it in its own ink.

@@ -1,8 +1,8 @@
 //! Any line is a decision or an error, whatever lines came before it. The first line of the input is the policy.
 #![no_main]
 
-use counterfair::learn::Deployment;
-use counterfair::learn::stored::StoredPolicy;
+use counterfair::kernel::learn::Deployment;
+use counterfair::kernel::learn::stored::StoredPolicy;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

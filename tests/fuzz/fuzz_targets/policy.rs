@@ -1,7 +1,7 @@
 //! Any bytes are a policy or an error; a policy that was accepted can decide.
 #![no_main]
 
-use counterfair::learn::stored::StoredPolicy;
+use counterfair::kernel::learn::stored::StoredPolicy;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

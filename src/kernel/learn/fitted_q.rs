@@ -1,0 +1,169 @@
+//! `alg:cf:2`: fitted Q iteration on the least-squares class.
+
+use super::LinearQ;
+use super::features::FeatureMap;
+use super::fitted_q_pass::{Backup, Sweep};
+use super::held_choices::HeldChoices;
+use super::regressions::{Course, Regressions, Stopping};
+use crate::kernel::preprocess::{Experience, View};
+
+/// How fitted Q iteration runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settings {
+    /// γ ∈ [0, 1).
+    pub discount: f64,
+    /// B, the most iterations.
+    pub iterations: usize,
+    /// Stop when no action value on the scale of the data moves by more than this share of the largest; 0 runs all iterations.
+    pub tolerance: f64,
+    /// Targets held in bounds, or not.
+    pub clipping: Clipping,
+}
+
+/// Whether targets are held in bounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Clipping {
+    /// The printed algorithm.
+    Off,
+    /// Rewards held in [−R, R] and maxima in [−R/(1−γ), R/(1−γ)]: the algorithm that the corrected `thm:regret` is about.
+    Rewards(f64),
+}
+
+impl Default for Settings {
+    /// The paper's γ = 0.9 and B = 100.
+    fn default() -> Self {
+        Self { discount: 0.9, iterations: 100, tolerance: 0.0, clipping: Clipping::Off }
+    }
+}
+
+/// A caller's mistake.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum FittedQError {
+    /// γ ∉ [0, 1).
+    #[error("the discount is {0}, outside [0, 1)")]
+    DiscountOutsideUnitInterval(f64),
+    /// The feature map reads another number of inputs than a view has.
+    #[error("the features read {features} numbers and a view has {view}")]
+    Width {
+        /// Inputs of the feature map.
+        features: usize,
+        /// Width of a view.
+        view: usize,
+    },
+    /// Nobody was seen twice, so there is no tuple to learn from.
+    #[error("there is no transition to learn from: no person has a state after a decision")]
+    NoTransitions,
+    /// R ≤ 0.
+    #[error("the reward bound is {0}; it must be positive")]
+    RewardBound(f64),
+}
+
+/// How the iteration ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Outcome {
+    /// The last change was within tolerance.
+    Converged {
+        /// Iterations done.
+        iterations: usize,
+    },
+    /// B iterations were done.
+    IterationLimit {
+        /// Iterations done.
+        iterations: usize,
+        /// The last change, as a share of the largest value.
+        change: f64,
+    },
+    /// The data do not determine every weight; the minimum-norm weights were used.
+    RankDeficient {
+        /// The first action concerned.
+        action: usize,
+        /// Directions the data determine.
+        rank: usize,
+        /// d.
+        features: usize,
+    },
+    /// Values left the bound that any action value obeys by orders of magnitude.
+    Diverged {
+        /// The iteration.
+        iteration: usize,
+    },
+}
+
+/// What fitted Q iteration gives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FittedQ<V, F> {
+    /// The action value after the last iteration.
+    pub q: LinearQ<V, F>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The largest condition number among the actions' regressions, columns scaled.
+    pub condition: f64,
+    /// n, the number of tuples.
+    pub transitions: usize,
+}
+
+/// Fitted Q iteration (`alg:cf:2`) from f̂₀ = 0.
+///
+/// # Equation
+/// ```text
+/// yᵢ = rᵢ + γ maxₐ f̂_{b−1}(sᵢ′, a),    f̂_b = argmin_f Σᵢ (f(sᵢ, aᵢ) − yᵢ)²
+/// ```
+/// The matrix Σ φφᵀ does not change with b: it is factored once, and an iteration costs about one pass over the data; once greedy
+/// actions hardly change, far less.
+///
+/// # Errors
+/// A [`FittedQError`] when the call makes no sense. Not converging, a deficient rank and divergence are [`Outcome`]s.
+pub fn fitted_q_iteration<V: View, F: FeatureMap + Clone>(
+    experience: &Experience<V>,
+    features: &F,
+    settings: Settings,
+) -> Result<FittedQ<V, F>, FittedQError> {
+    let γ = settings.discount;
+    check(experience, features, γ)?;
+    let (reward_limit, backup) = match settings.clipping {
+        Clipping::Off => (f64::INFINITY, Backup::Max),
+        Clipping::Rewards(bound) if bound > 0.0 => (bound, Backup::ClippedMax(bound / (1.0 - γ))),
+        Clipping::Rewards(bound) => return Err(FittedQError::RewardBound(bound)),
+    };
+    let sweep = Sweep::new(experience, features, |r| r.clamp(-reward_limit, reward_limit));
+    let regressions = Regressions::new(&sweep);
+    let largest_reward = experience.rewards().iter().fold(0.0f64, |m, r| m.max(r.abs())).min(reward_limit);
+    let stopping =
+        Stopping { iterations: settings.iterations, tolerance: settings.tolerance, largest_reward, discount: γ };
+    // Sums over held choices lose the digits that a Gram matrix loses, and are linear in the weights only where nothing is clipped.
+    let can_hold = matches!(backup, Backup::Max) && regressions.are_well_conditioned();
+    let mut choices = HeldChoices::new(&sweep, γ, regressions.feature_sizes(), settings.iterations);
+    let Course { weights, outcome, .. } = regressions.iterate(stopping, |weights, next| {
+        // Lines 3 to 5.
+        if can_hold {
+            choices.moments(weights, next);
+            regressions.solve_in_place(next);
+        } else {
+            regressions.fit(&sweep, weights, γ, backup, next);
+        }
+    });
+    let outcome = match outcome {
+        Outcome::Diverged { .. } => outcome,
+        _ => regressions.deficiency.unwrap_or(outcome),
+    };
+    let q = LinearQ::new(features.clone(), sweep.actions(), weights);
+    Ok(FittedQ { q, outcome, condition: regressions.condition(), transitions: experience.transitions() })
+}
+
+/// Whether the data, the features and the discount fit together.
+pub(crate) fn check<V: View>(
+    experience: &Experience<V>,
+    features: &impl FeatureMap,
+    discount: f64,
+) -> Result<(), FittedQError> {
+    if !(0.0..1.0).contains(&discount) {
+        return Err(FittedQError::DiscountOutsideUnitInterval(discount));
+    }
+    if features.inputs() != experience.width() {
+        return Err(FittedQError::Width { features: features.inputs(), view: experience.width() });
+    }
+    if experience.transitions() == 0 {
+        return Err(FittedQError::NoTransitions);
+    }
+    Ok(())
+}

@@ -1,0 +1,29 @@
+//! Features, Bellman operators, fitted Q iteration and policies.
+
+mod action_value;
+mod agent;
+mod deployment;
+pub mod features;
+mod fitted_q;
+mod fitted_q_pass;
+mod held_choices;
+mod mixture;
+mod neural_q;
+mod policy;
+mod propensity;
+mod regressions;
+mod replay;
+pub mod stored;
+
+pub use action_value::{ActionValue, LinearQ};
+pub use agent::{Agent, AgentMemory, Deployed};
+pub use deployment::{Deployment, LineError};
+pub(crate) use fitted_q::check;
+pub use fitted_q::{Clipping, FittedQ, FittedQError, Outcome, Settings, fitted_q_iteration};
+pub(crate) use fitted_q_pass::{Backup, Sweep};
+pub use mixture::{EpisodeMixture, StepMixture};
+pub use neural_q::{NeuralQ, NeuralQError, NeuralSettings, QNet, neural_fitted_q_iteration};
+pub use policy::{Behaviour, Greedy, Policy, UniformlyRandom};
+pub use propensity::{PropensityError, PropensityFit, PropensityOutcome, Softmax, fit_propensity};
+pub(crate) use regressions::{Course, Regressions, Stopping};
+pub use replay::Replay;

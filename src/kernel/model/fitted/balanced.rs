@@ -1,0 +1,82 @@
+//! What the design of a study knows better than its sample means.
+
+use crate::kernel::model::Mechanism;
+
+/// A mechanism some of whose first-state coordinates are known not to depend on the level: they were drawn by lot, say.
+///
+/// Sample means of such a coordinate differ between levels by chance, and `alg:cf:1` would carry that chance over into every other world:
+/// somebody in a small class (1) would be in 0.99 of one there. Here the coordinate has one mean for all, so its counterfactual is itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Balanced<M> {
+    mechanism: M,
+    initial: Vec<Vec<f64>>,
+}
+
+impl<M: Mechanism> Balanced<M> {
+    /// Gives `coordinates` (from 0) of the first state the mean over levels, weighted by P(Z).
+    ///
+    /// # Panics
+    /// If there is not one weight a level, or no such coordinate.
+    pub fn new(mechanism: M, coordinates: &[usize], weights: &[f64]) -> Self {
+        assert_eq!(weights.len(), mechanism.levels(), "one weight a level");
+        let mut initial: Vec<Vec<f64>> = (0..mechanism.levels()).map(|z| mechanism.initial_mean(z).to_vec()).collect();
+        for &j in coordinates {
+            let mean = initial.iter().zip(weights).map(|(mean, weight)| weight * mean[j]).sum();
+            initial.iter_mut().for_each(|at| at[j] = mean);
+        }
+        Self { mechanism, initial }
+    }
+}
+
+impl<M: Mechanism> Mechanism for Balanced<M> {
+    fn state_dim(&self) -> usize {
+        self.mechanism.state_dim()
+    }
+
+    fn levels(&self) -> usize {
+        self.mechanism.levels()
+    }
+
+    fn actions(&self) -> usize {
+        self.mechanism.actions()
+    }
+
+    fn initial_mean(&self, level: usize) -> &[f64] {
+        &self.initial[level]
+    }
+
+    fn mean(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]) {
+        self.mechanism.mean(level, states, actions, next, rewards);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::model::worlds::ThreeLevels;
+
+    #[test]
+    fn a_balanced_coordinate_keeps_its_value_in_every_world_and_the_others_do_not() {
+        let world = ThreeLevels::new(0.8);
+        let balanced = Balanced::new(&world, &[1], &[0.5, 0.3, 0.2]);
+        let shift = |j: usize| balanced.initial_mean(2)[j] - balanced.initial_mean(0)[j];
+        assert_eq!(shift(1), 0.0);
+        assert_eq!(shift(0), world.initial_mean(2)[0] - world.initial_mean(0)[0]);
+        let expected: f64 = (0..3).map(|z| [0.5, 0.3, 0.2][z] * world.initial_mean(z)[1]).sum();
+        assert_eq!(balanced.initial_mean(1)[1], expected);
+    }
+
+    #[test]
+    fn everything_else_is_that_of_the_mechanism_within() {
+        let world = ThreeLevels::new(0.8);
+        let balanced = Balanced::new(&world, &[0], &[0.5, 0.3, 0.2]);
+        assert_eq!((balanced.state_dim(), balanced.levels(), balanced.actions()), (2, 3, 3));
+        let mean = |mechanism: &dyn Mechanism| {
+            let (mut next, mut reward) = ([0.0; 2], [0.0]);
+            mechanism.mean(1, &[0.7, -1.2], &[2], &mut next, &mut reward);
+            (next, reward)
+        };
+        assert_eq!(mean(&balanced), mean(&world));
+        assert_ne!(mean(&balanced), ([0.0; 2], [0.0]));
+    }
+}

@@ -1,0 +1,151 @@
+//! Whom to fit together, on which functions, and how smoothly.
+
+use super::basis::StateBasis;
+use super::cross_validation::{Smoothing, choose, spline_basis};
+use super::design::Design;
+use super::terms::blocks;
+use super::{Basis, FitError, LevelCode, Pooling};
+use crate::kernel::data::Panel;
+use crate::kernel::numeric::Monomials;
+
+/// People fitted in one regression.
+pub(super) struct Group {
+    /// The one level they have, or `None` when levels are pooled.
+    pub only: Option<usize>,
+    pub basis: StateBasis,
+    /// How each output is smoothed; empty when it is not.
+    pub smoothing: Vec<Smoothing>,
+}
+
+/// The groups of a regression, and whether they are one for all levels.
+pub(super) fn groups(
+    panel: &Panel,
+    basis: Basis,
+    pooling: Pooling,
+    code: LevelCode,
+    values: &[f64],
+) -> Result<(Pooling, Vec<Group>), FitError> {
+    let make = |pooling| -> Result<Vec<Group>, FitError> {
+        let members: Vec<Option<usize>> = match pooling {
+            Pooling::Pooled => vec![None],
+            _ => (0..panel.levels().len()).map(Some).collect(),
+        };
+        members.into_iter().map(|only| group(panel, basis, only, code, values)).collect()
+    };
+    match pooling {
+        Pooling::Pooled | Pooling::PerLevel => Ok((pooling, make(pooling)?)),
+        Pooling::Chosen => {
+            let (apart, together) = (make(Pooling::PerLevel)?, make(Pooling::Pooled)?);
+            if error(panel, &together) < error(panel, &apart) {
+                Ok((Pooling::Pooled, together))
+            } else {
+                Ok((Pooling::PerLevel, apart))
+            }
+        }
+    }
+}
+
+fn group(panel: &Panel, basis: Basis, only: Option<usize>, code: LevelCode, values: &[f64]) -> Result<Group, FitError> {
+    let p = panel.state_dim();
+    let basis = match basis {
+        Basis::Linear | Basis::Neural => StateBasis::Linear { coordinates: p },
+        Basis::Polynomial(degree) => StateBasis::Polynomial(Monomials::new(p, degree)?),
+        Basis::Trigonometric => StateBasis::Trigonometric { coordinates: p },
+        Basis::Spline => spline_basis(panel, only),
+    };
+    let pooling = if only.is_some() { Pooling::PerLevel } else { Pooling::Pooled };
+    let blocks = blocks(&basis, pooling, code, panel.action_names().len(), panel.levels().len());
+    let smoothing = choose(&Design { panel, basis: &basis, blocks: &blocks, values, only });
+    Ok(Group { only, basis, smoothing })
+}
+
+/// Cross-validated sum of squares of each output over its spread, added up: a scale-free measure of how unseen people are predicted.
+fn error(panel: &Panel, groups: &[Group]) -> f64 {
+    let p = panel.state_dim();
+    (0..=p)
+        .map(|output| {
+            let values = panel.iter().flat_map(|person| {
+                let next = person.states.iter().skip(p + output).step_by(p);
+                let known = person.states.len() / p - 1;
+                let rewards = person.rewards.iter().take(known);
+                if output < p { next.copied().collect::<Vec<_>>() } else { rewards.copied().collect() }
+            });
+            let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+            values.for_each(|y| {
+                count += 1.0;
+                sum += y;
+                squares += y * y;
+            });
+            let spread = squares - sum * sum / f64::max(count, 1.0);
+            groups.iter().map(|group| group.smoothing[output].error).sum::<f64>() / spread.max(f64::MIN_POSITIVE)
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::data::{Labels, PanelBuilder, Person};
+
+    #[test]
+    fn errors_of_outputs_are_measured_by_the_spread_of_what_was_seen_to_follow() {
+        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 2).unwrap();
+        let states = [1.0, 10.0, 3.0, 20.0, 4.0, 60.0];
+        builder.push(Person { id: "a", level: 0, states: &states, actions: &[0, 1], rewards: &[2.0, 4.0] }).unwrap();
+        // The state after the second decision was not seen, so its reward is nobody's output.
+        let states = [9.0, 90.0, 2.0, 30.0];
+        builder.push(Person { id: "b", level: 1, states: &states, actions: &[1, 0], rewards: &[6.0, 100.0] }).unwrap();
+        let group = |only, errors: [f64; 3]| {
+            let smoothing = errors.map(|error| Smoothing { penalty: 0.5, error, degrees: 3.0 }).to_vec();
+            Group { only: Some(only), basis: StateBasis::Linear { coordinates: 2 }, smoothing }
+        };
+        let groups = [group(0, [1.0, 100.0, 2.0]), group(1, [0.5, 30.0, 4.0])];
+        // Spreads of 3, 4, 2; of 20, 60, 30; and of 2, 4, 6: they are 2, 2600/3 and 8.
+        let found = error(&builder.finish(), &groups);
+        assert!((found - (1.5 / 2.0 + 130.0 / (2600.0 / 3.0) + 6.0 / 8.0)).abs() < 1e-12, "{found}");
+    }
+
+    #[test]
+    fn levels_are_fitted_together_where_they_differ_by_a_constant_and_apart_where_their_slopes_differ() {
+        // On straight lines a pooled fit spends four parameters and two fits six; the scatter is a formula that no line explains.
+        let panel = |slope: [f64; 2]| {
+            let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 1).unwrap();
+            for i in 0..45u32 {
+                let (level, action, x) = (u32::from(i % 4 == 3), (i / 3) % 2, f64::from(i));
+                let (s, scatter) = (2.0 * (1.7 * x).sin(), 0.4 * (7.3 * x * x).sin());
+                let next = slope[level as usize] * s + 0.3 * f64::from(level) - 0.2 * f64::from(action) + scatter;
+                let person = Person {
+                    id: &i.to_string(),
+                    level,
+                    states: &[s, next],
+                    actions: &[action],
+                    rewards: &[0.7 * s + 0.4 * (5.1 * x * x).cos()],
+                };
+                builder.push(person).unwrap();
+            }
+            builder.finish()
+        };
+        for (slope, expected) in [([0.6, 0.6], Pooling::Pooled), ([0.8, -0.8], Pooling::PerLevel)] {
+            let chosen =
+                groups(&panel(slope), Basis::Polynomial(1), Pooling::Chosen, LevelCode::Indicator, &[0.0, 1.0])
+                    .unwrap();
+            let members: Vec<_> = chosen.1.iter().map(|group| group.only).collect();
+            let named = if expected == Pooling::Pooled { vec![None] } else { vec![Some(0), Some(1)] };
+            assert_eq!((chosen.0, members), (expected, named));
+        }
+    }
+
+    #[test]
+    fn levels_that_cannot_be_judged_are_fitted_apart() {
+        // Leaving out one of two people leaves a line undetermined, together and apart.
+        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 1).unwrap();
+        for (id, level) in [("a", 0), ("b", 1)] {
+            let person = Person { id, level, states: &[0.5, 1.5], actions: &[level], rewards: &[2.0] };
+            builder.push(person).unwrap();
+        }
+        let values = [0.0, 1.0];
+        let chosen = groups(&builder.finish(), Basis::Linear, Pooling::Chosen, LevelCode::Indicator, &values).unwrap();
+        assert!(chosen.1.iter().flat_map(|group| &group.smoothing).all(|s| s.error == f64::INFINITY));
+        assert_eq!(chosen.0, Pooling::PerLevel);
+    }
+}

@@ -1,0 +1,254 @@
+//! Mechanisms fitted to data: line 1 and 2 of `alg:cf:1`.
+
+mod balanced;
+mod basis;
+mod cross_validation;
+mod design;
+mod gain;
+mod groups;
+mod neural;
+mod piecewise;
+mod regression;
+mod spline;
+mod terms;
+
+pub use balanced::Balanced;
+pub use basis::StateBasis;
+pub use gain::one_step_gain;
+pub use neural::NeuralSettings;
+pub use regression::RegressionReport;
+pub use spline::{KnotError, NaturalSpline};
+
+#[cfg(test)]
+mod tests;
+
+use super::Mechanism;
+use crate::kernel::data::Panel;
+use crate::kernel::numeric::network::StandardizerError;
+use crate::kernel::numeric::{LeastSquaresError, Stream, TooManyMonomials};
+use neural::{Nets, fit_nets};
+use regression::{Table, fit_table, level_values};
+use serde::{Deserialize, Serialize};
+
+/// What a fitted mechanism is linear in, or that it is a net.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// Linear in the state.
+    Linear,
+    /// Every monomial of total degree ≤ D in the state and the indicators of action and level.
+    Polynomial(usize),
+    /// The state and its sine and cosine: for coordinates that turn, and for worlds that are made of waves.
+    Trigonometric,
+    /// Natural cubic splines of the state coordinates, as smooth as cross-validation over people says.
+    Spline,
+    /// A net, as in supplement F.1.
+    Neural,
+}
+
+/// One regression for all levels, or one for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pooling {
+    /// One regression in which the level interacts with state and action.
+    Pooled,
+    /// A regression of its own for each level, as in supplement F.
+    PerLevel,
+    /// Whichever of the two predicts unseen people better, by cross-validation; nets are fitted for each level.
+    Chosen,
+}
+
+/// How levels enter a pooled regression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LevelCode {
+    /// As indicators.
+    Indicator,
+    /// As the number its name spells, with its powers: for attributes that are scores.
+    Number,
+}
+
+/// What to fit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FitSettings {
+    /// The functions of the state.
+    pub basis: Basis,
+    /// Levels together or apart.
+    pub pooling: Pooling,
+    /// How levels enter when together.
+    pub code: LevelCode,
+    /// Randomness of the fit, where it has any.
+    pub stream: Stream,
+}
+
+impl Default for FitSettings {
+    /// Splines, levels together or apart as the data say.
+    fn default() -> Self {
+        Self { basis: Basis::Spline, pooling: Pooling::Chosen, code: LevelCode::Indicator, stream: Stream::new(0) }
+    }
+}
+
+/// Why a mechanism cannot be fitted.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum FitError {
+    /// Nobody has this level, so nothing is known of its world.
+    #[error("level {level} has no data to fit its mechanism on")]
+    EmptyLevel {
+        /// Its name.
+        level: String,
+    },
+    /// Levels as numbers need names that are numbers.
+    #[error("level {level} is not a number, so levels cannot enter as numbers")]
+    LevelIsNoNumber {
+        /// Its name.
+        level: String,
+    },
+    /// The training of a net left the finite numbers.
+    #[error("the training of a net diverged in epoch {epoch}")]
+    Diverged {
+        /// The epoch, counted from 1.
+        epoch: usize,
+    },
+    /// Numbers too large to be standardised.
+    #[error(transparent)]
+    Standardizer(#[from] StandardizerError),
+    /// Too high a degree.
+    #[error(transparent)]
+    Degree(#[from] TooManyMonomials),
+    /// The regression itself.
+    #[error(transparent)]
+    LeastSquares(#[from] LeastSquaresError),
+}
+
+/// A mechanism fitted to a panel: initial means by level, transition and reward means.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fitted {
+    state_dim: usize,
+    actions: usize,
+    initial: Vec<Vec<f64>>,
+    means: Means,
+    reports: Vec<RegressionReport>,
+    gain: f64,
+}
+
+/// The transition and reward means, in one of their forms.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Means {
+    Table(Table),
+    Nets(Nets),
+}
+
+/// Fits a mechanism: initial means, then transitions and rewards by least squares or by nets with supplement F.1's settings.
+///
+/// # Errors
+/// [`FitError`]: a level without data, levels that are no numbers, a degree out of reach.
+pub fn fit(panel: &Panel, settings: &FitSettings) -> Result<Fitted, FitError> {
+    let FitSettings { basis, pooling, code, stream } = *settings;
+    if basis == Basis::Neural {
+        return fit_neural(panel, pooling, &NeuralSettings::default(), stream);
+    }
+    let values = level_values(panel, code)?;
+    let initial = initial_means(panel)?;
+    let (pooling, groups) = groups::groups(panel, basis, pooling, code, &values)?;
+    let (table, reports) = fit_table(panel, groups, pooling, code, &values)?;
+    Ok(Fitted::new(panel, initial, Means::Table(table), reports))
+}
+
+/// Fits a mechanism by nets of the given shape and training.
+///
+/// # Errors
+/// [`FitError`].
+pub fn fit_neural(
+    panel: &Panel,
+    pooling: Pooling,
+    settings: &NeuralSettings,
+    stream: Stream,
+) -> Result<Fitted, FitError> {
+    let initial = initial_means(panel)?;
+    let (nets, reports) = fit_nets(panel, pooling, settings, stream)?;
+    Ok(Fitted::new(panel, initial, Means::Nets(nets), reports))
+}
+
+/// Ê(S₁ | Z = z), line 2 of `alg:cf:1`.
+fn initial_means(panel: &Panel) -> Result<Vec<Vec<f64>>, FitError> {
+    let p = panel.state_dim();
+    let mut sums = vec![vec![0.0; p]; panel.levels().len()];
+    let mut counts = vec![0usize; panel.levels().len()];
+    for person in panel.iter() {
+        counts[person.level as usize] += 1;
+        for (sum, s) in sums[person.level as usize].iter_mut().zip(person.states) {
+            *sum += s;
+        }
+    }
+    for (k, (sum, &count)) in sums.iter_mut().zip(&counts).enumerate() {
+        if count == 0 {
+            return Err(FitError::EmptyLevel { level: panel.levels().name(k).to_string() });
+        }
+        sum.iter_mut().for_each(|x| *x /= count as f64);
+    }
+    Ok(sums)
+}
+
+impl Fitted {
+    fn new(panel: &Panel, initial: Vec<Vec<f64>>, means: Means, reports: Vec<RegressionReport>) -> Self {
+        let (state_dim, actions) = (panel.state_dim(), panel.action_names().len());
+        let mut fitted = Self { state_dim, actions, initial, means, reports, gain: 0.0 };
+        fitted.gain = one_step_gain(&fitted, panel);
+        fitted
+    }
+
+    /// What each regression saw and found.
+    pub fn reports(&self) -> &[RegressionReport] {
+        &self.reports
+    }
+
+    /// ℓ, the largest one-step gain of the fitted transition on the data: above 1, errors of counterfactual states grow with time.
+    pub fn gain(&self) -> f64 {
+        self.gain
+    }
+
+    /// The functions of the state at one level; nets have none.
+    pub fn basis(&self, level: usize) -> Option<&StateBasis> {
+        match &self.means {
+            Means::Table(table) => Some(table.basis(level)),
+            Means::Nets(_) => None,
+        }
+    }
+
+    /// Whether everything fits together, for a mechanism that comes from a file.
+    pub fn is_consistent(&self) -> bool {
+        let (p, levels) = (self.state_dim, self.initial.len());
+        let initial_fits = self.initial.iter().all(|m| m.len() == p && m.iter().all(|x| x.is_finite()));
+        let means_fit = match &self.means {
+            Means::Table(table) => table.is_consistent(p, levels, self.actions),
+            Means::Nets(nets) => nets.is_consistent(p, levels, self.actions),
+        };
+        p > 0 && levels > 0 && self.actions > 0 && initial_fits && means_fit
+    }
+}
+
+impl Mechanism for Fitted {
+    fn state_dim(&self) -> usize {
+        self.state_dim
+    }
+
+    fn levels(&self) -> usize {
+        self.initial.len()
+    }
+
+    fn actions(&self) -> usize {
+        self.actions
+    }
+
+    fn initial_mean(&self, level: usize) -> &[f64] {
+        &self.initial[level]
+    }
+
+    fn mean(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]) {
+        match &self.means {
+            Means::Table(table) => table.mean(level, states, actions, next, rewards),
+            Means::Nets(nets) => nets.mean(level, states, actions, next, rewards),
+        }
+    }
+}

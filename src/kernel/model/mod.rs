@@ -1,0 +1,14 @@
+//! Structural models: the means of a decision process, exact counterfactuals, the paper's worlds and fitted mechanisms.
+
+mod counterfactual;
+mod exogenous;
+pub mod fitted;
+mod mechanism;
+mod simulate;
+pub mod worlds;
+
+pub use counterfactual::{Noise, Trajectory, abduct, predict};
+pub use exogenous::Exogenous;
+pub use mechanism::Mechanism;
+pub use simulate::{simulate, try_simulate};
+pub use worlds::World;

@@ -1,0 +1,140 @@
+//! `alg:cf:1`: counterfactual states and rewards, reconstructed step by step.
+
+use super::{Augmented, Memory, Preprocessor};
+use crate::kernel::model::Mechanism;
+
+/// Sequential data preprocessing (`alg:cf:1`) with given means and level weights.
+///
+/// Lines 1 and 2 of the algorithm, the fits, are the `mechanism` and the `weights`; the rest is here, with its lines numbered.
+///
+/// # Equation
+/// ```text
+/// ŝ₁ᵏ = s₁ − m̂(z) + m̂(k)                                                              line 4
+/// [ŝₜᵏ, r̂ₜ₋₁ᵏ] = [sₜ, rₜ₋₁] − μ̂(sₜ₋₁, aₜ₋₁, z) + μ̂(ŝₜ₋₁ᵏ, aₜ₋₁, k)                      line 7
+/// s̃ₜ = [ŝₜ¹, …, ŝₜᴷ],   r̃ₜ₋₁ = Σₖ P̂(Z = k) r̂ₜ₋₁ᵏ                                       lines 8, 9
+/// ```
+///
+/// # Precision
+/// The factual component ŝᶻ is the observed state bit for bit, whatever the means: line 7 subtracts and adds the same number there,
+/// so it is copied instead of computed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sequential<M> {
+    mechanism: M,
+    weights: Vec<f64>,
+}
+
+impl<M: Mechanism> Sequential<M> {
+    /// Preprocessing with these means and these weights P̂(Z = z⁽ᵏ⁾).
+    ///
+    /// # Panics
+    /// If there is not one weight a level.
+    pub fn new(mechanism: M, weights: Vec<f64>) -> Self {
+        assert_eq!(weights.len(), mechanism.levels(), "one weight a level");
+        Self { mechanism, weights }
+    }
+
+    /// The means it works with.
+    pub fn mechanism(&self) -> &M {
+        &self.mechanism
+    }
+
+    /// P̂(Z = z⁽ᵏ⁾).
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// μ̂(ŝᵏ, a, k) for every level k, from the memory's present view; fills the scratch arrays `all_next` and `all_reward`.
+    fn means(&self, memory: &mut Memory, actions: &[u32]) {
+        let (p, levels, n) = (self.mechanism.state_dim(), self.mechanism.levels(), memory.people());
+        let scratch = &mut memory.scratch;
+        scratch.level_states.resize(n * p, 0.0);
+        scratch.next.resize(n * p, 0.0);
+        scratch.reward.resize(n, 0.0);
+        scratch.all_next.resize(n * p * levels, 0.0);
+        scratch.all_reward.resize(n * levels, 0.0);
+        for k in 0..levels {
+            for (row, view) in scratch.level_states.chunks_exact_mut(p).zip(memory.view.chunks_exact(p * levels)) {
+                row.copy_from_slice(&view[k * p..(k + 1) * p]);
+            }
+            self.mechanism.mean(k, &scratch.level_states, actions, &mut scratch.next, &mut scratch.reward);
+            for (i, (next, reward)) in scratch.next.chunks_exact(p).zip(&scratch.reward).enumerate() {
+                scratch.all_next[(i * levels + k) * p..(i * levels + k + 1) * p].copy_from_slice(next);
+                scratch.all_reward[i * levels + k] = *reward;
+            }
+        }
+    }
+}
+
+impl<M: Mechanism> Preprocessor for Sequential<M> {
+    type View = Augmented;
+
+    fn width(&self) -> usize {
+        self.mechanism.state_dim() * self.mechanism.levels()
+    }
+
+    /// Lines 4 and 5.
+    fn begin(&self, levels: &[u32], states: &[f64]) -> Memory {
+        let (p, width) = (self.mechanism.state_dim(), self.width());
+        let mut view = vec![0.0; levels.len() * width];
+        for ((row, state), &z) in view.chunks_exact_mut(width).zip(states.chunks_exact(p)).zip(levels) {
+            let factual = self.mechanism.initial_mean(z as usize);
+            for (k, world) in row.chunks_exact_mut(p).enumerate() {
+                shift(world, state, factual, self.mechanism.initial_mean(k), k == z as usize);
+            }
+        }
+        Memory::new(levels, states, view)
+    }
+
+    /// Lines 7 and 8, for the state.
+    fn advance(&self, memory: &mut Memory, actions: &[u32], states: &[f64]) {
+        self.means(memory, actions);
+        self.shift_states(memory, states);
+    }
+
+    /// Lines 7 and 9, for the reward.
+    fn reward(&self, memory: &mut Memory, actions: &[u32], rewards: &mut [f64]) {
+        self.means(memory, actions);
+        self.shift_rewards(memory, rewards);
+    }
+
+    fn step(&self, memory: &mut Memory, actions: &[u32], rewards: &mut [f64], states: &[f64]) {
+        self.means(memory, actions);
+        self.shift_rewards(memory, rewards);
+        self.shift_states(memory, states);
+    }
+}
+
+impl<M: Mechanism> Sequential<M> {
+    fn shift_states(&self, memory: &mut Memory, states: &[f64]) {
+        let (p, width) = (self.mechanism.state_dim(), self.width());
+        let rows = memory.view.chunks_exact_mut(width).zip(memory.scratch.all_next.chunks_exact(width));
+        for (((row, means), state), &z) in rows.zip(states.chunks_exact(p)).zip(&memory.levels) {
+            let z = z as usize;
+            let factual = &means[z * p..(z + 1) * p];
+            for (k, (world, mean)) in row.chunks_exact_mut(p).zip(means.chunks_exact(p)).enumerate() {
+                shift(world, state, factual, mean, k == z);
+            }
+        }
+        memory.states.copy_from_slice(states);
+    }
+
+    fn shift_rewards(&self, memory: &Memory, rewards: &mut [f64]) {
+        let means = memory.scratch.all_reward.chunks_exact(self.mechanism.levels());
+        for ((r, means), &z) in rewards.iter_mut().zip(means).zip(&memory.levels) {
+            let (z, observed) = (z as usize, *r);
+            let counterfactual = |k: usize| if k == z { observed } else { observed - means[z] + means[k] };
+            *r = self.weights.iter().enumerate().map(|(k, weight)| weight * counterfactual(k)).sum();
+        }
+    }
+}
+
+/// ŝᵏ = s − mean(z) + mean(k), and s itself when k = z.
+fn shift(world: &mut [f64], state: &[f64], factual_mean: &[f64], mean: &[f64], is_factual: bool) {
+    if is_factual {
+        world.copy_from_slice(state);
+        return;
+    }
+    for (((w, s), from), to) in world.iter_mut().zip(state).zip(factual_mean).zip(mean) {
+        *w = s - from + to;
+    }
+}

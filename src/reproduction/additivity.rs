@@ -1,0 +1,25 @@
+//! Whether a study's noise looks the same at every level, as `asm:additive` says.
+
+use super::policies::{NotLearned, mean_settings};
+use super::{Learner, Study};
+use crate::kernel::model::fitted::fit;
+use crate::kernel::numeric::Stream;
+use crate::kernel::preprocess::diagnostics::{Dependence, diagnose};
+use crate::kernel::preprocess::{Sequential, batch};
+
+impl Study {
+    /// Tests the spread of residuals against the level, for every output of the study seen through one attribute; the means are those that
+    /// Ours would fit to everybody. `None` when there is no such attribute.
+    ///
+    /// # Errors
+    /// [`NotLearned`], when no mechanism can be fitted.
+    pub fn additivity(&self, attribute: &str) -> Option<Result<Vec<Dependence>, NotLearned>> {
+        let panel = self.panel(attribute)?;
+        let test = || {
+            let means = fit(&panel, &mean_settings(Learner::LeastSquares, Stream::new(0)))?;
+            let preprocessed = batch(&Sequential::new(&means, panel.level_shares()), &panel)?;
+            Ok(diagnose(&means, &panel, &preprocessed).dependence)
+        };
+        Some(test())
+    }
+}

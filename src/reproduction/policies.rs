@@ -1,0 +1,223 @@
+//! From a method's name and a panel to something that can be followed.
+
+use super::{Learner, Learning, Method};
+use crate::kernel::data::Panel;
+use crate::kernel::learn::features::{Polynomial, PolynomialError};
+use crate::kernel::learn::{
+    Agent, Behaviour, Deployed, EpisodeMixture, FittedQError, Greedy, NeuralQError, NeuralSettings, Outcome, Settings,
+    UniformlyRandom, fitted_q_iteration, neural_fitted_q_iteration,
+};
+use crate::kernel::model::World;
+use crate::kernel::model::fitted::{Basis, FitError, FitSettings, Fitted, Pooling, fit};
+use crate::kernel::numeric::Stream;
+use crate::kernel::preprocess::{Full, Oracle, Preprocessor, Sequential, StateOverflow, Unaware, batch};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Degree of the polynomials that stand for action values.
+pub(super) const DEGREE: usize = 2;
+
+/// Why a policy could not be learned from a panel.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum NotLearned {
+    /// The means could not be fitted.
+    #[error(transparent)]
+    Means(#[from] FitError),
+    /// Preprocessing left the finite numbers.
+    #[error(transparent)]
+    Preprocessing(#[from] StateOverflow),
+    /// The features cannot be made.
+    #[error(transparent)]
+    Features(#[from] PolynomialError),
+    /// Fitted Q iteration had nothing to work on.
+    #[error(transparent)]
+    FittedQ(#[from] FittedQError),
+    /// Neural fitted Q iteration had nothing to work on.
+    #[error(transparent)]
+    NeuralQ(#[from] NeuralQError),
+    /// The method needs to know the world, and only data are there.
+    #[error("{0} needs a known world")]
+    NeedsWorld(Method),
+}
+
+/// A policy ready to be followed, and how its learning ended.
+#[derive(Clone)]
+pub struct Candidate {
+    /// The policy with its preprocessing.
+    pub agent: Arc<dyn Agent>,
+    /// `None` when nothing was learned.
+    pub learning: Option<Learning>,
+}
+
+/// Where the time of a cell went.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stages {
+    /// Drawing noise and making data of it.
+    pub simulate: Duration,
+    /// Fitting means.
+    pub fit: Duration,
+    /// Preprocessing and fitted Q iteration.
+    pub learn: Duration,
+    /// Following policies, or fitted Q evaluation.
+    pub evaluate: Duration,
+}
+
+impl std::ops::AddAssign for Stages {
+    fn add_assign(&mut self, other: Self) {
+        self.simulate += other.simulate;
+        self.fit += other.fit;
+        self.learn += other.learn;
+        self.evaluate += other.evaluate;
+    }
+}
+
+/// Runs a piece of work and adds what it took to `spent`.
+pub(super) fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = work();
+    *spent += start.elapsed();
+    result
+}
+
+/// Learns methods from one panel; what two of them share is made once.
+///
+/// # Example
+/// ```
+/// use counterfair::reproduction::{DISCOUNT, Learner, Method, School};
+/// use counterfair::kernel::model::{Exogenous, simulate, worlds::Linear};
+/// use counterfair::kernel::numeric::Stream;
+/// let world = Linear::new(1.0);
+/// let panel = simulate(&world, &Exogenous::draw(&world, 100, 5, Stream::new(1)));
+/// let mut school = School::new(&panel, Learner::LeastSquares, DISCOUNT, Stream::new(2));
+/// let ours = school.learn(Method::Ours)?;
+/// assert!(ours.agent.is_deterministic());
+/// # Ok::<(), counterfair::reproduction::NotLearned>(())
+/// ```
+pub struct School<'a> {
+    panel: &'a Panel,
+    learner: Learner,
+    stream: Stream,
+    discount: f64,
+    full: Option<Result<Candidate, NotLearned>>,
+    ours: Option<Result<Candidate, NotLearned>>,
+    pub(super) stages: Stages,
+}
+
+impl<'a> School<'a> {
+    /// `stream` feeds what is random about learning: starting weights of networks, batches.
+    pub fn new(panel: &'a Panel, learner: Learner, discount: f64, stream: Stream) -> Self {
+        Self { panel, learner, stream, discount, full: None, ours: None, stages: Stages::default() }
+    }
+
+    /// A method that needs data only.
+    ///
+    /// # Errors
+    /// [`NotLearned`].
+    pub fn learn(&mut self, method: Method) -> Result<Candidate, NotLearned> {
+        let (p, levels, actions) = (self.panel.state_dim(), self.panel.levels().len(), self.panel.action_names().len());
+        match method {
+            Method::Full => {
+                if self.full.is_none() {
+                    self.full = Some(self.through(Full { state_dim: p }, p, levels));
+                }
+                self.full.clone().expect("just made")
+            }
+            Method::Unaware => self.through(Unaware { state_dim: p }, p, 1),
+            Method::Random => Ok(Candidate {
+                agent: Arc::new(Deployed::new(Unaware { state_dim: p }, UniformlyRandom { actions })),
+                learning: None,
+            }),
+            Method::Ours => {
+                if self.ours.is_none() {
+                    self.ours = Some(self.ours(mean_settings(self.learner, self.stream.named("means"))));
+                }
+                self.ours.clone().expect("just made")
+            }
+            Method::Mixture(weight) => {
+                let (first, second) = (self.learn(Method::Full)?.agent, self.learn(Method::Ours)?.agent);
+                let agent = Arc::new(EpisodeMixture { first, second, weight });
+                Ok(Candidate { agent, learning: None })
+            }
+            Method::Oracle | Method::TrueMeans | Method::KnownForm | Method::Behaviour => {
+                Err(NotLearned::NeedsWorld(method))
+            }
+        }
+    }
+
+    /// Any method, in a world that is known.
+    ///
+    /// # Errors
+    /// [`NotLearned`].
+    pub fn learn_in<W: World + Clone + 'static>(&mut self, world: &W, method: Method) -> Result<Candidate, NotLearned> {
+        let (p, levels) = (world.state_dim(), world.levels());
+        let weights = world.level_probabilities().to_vec();
+        match method {
+            Method::Oracle => self.through(Oracle::new(world.clone(), weights), p * levels, 1),
+            Method::TrueMeans => self.through(Sequential::new(world.clone(), weights), p * levels, 1),
+            Method::KnownForm => {
+                // 1, s, sin s and cos s, with action and level: both of the paper's worlds are made of these.
+                let (basis, pooling) = (Basis::Trigonometric, Pooling::Pooled);
+                self.ours(FitSettings { basis, pooling, ..FitSettings::default() })
+            }
+            Method::Behaviour => Ok(Candidate {
+                agent: Arc::new(Deployed::new(Full { state_dim: p }, Behaviour(world.clone()))),
+                learning: None,
+            }),
+            _ => self.learn(method),
+        }
+    }
+
+    /// `alg:cf:1` with fitted means, then `alg:cf:2`.
+    fn ours(&mut self, settings: FitSettings) -> Result<Candidate, NotLearned> {
+        let panel = self.panel;
+        let means: Fitted = timed(&mut self.stages.fit, || fit(panel, &settings))?;
+        let (p, levels) = (panel.state_dim(), panel.levels().len());
+        self.through(Sequential::new(Arc::new(means), panel.level_shares()), p * levels, 1)
+    }
+
+    /// Fitted Q iteration on what a preprocessor makes of the panel.
+    fn through<P: Preprocessor + Clone + 'static>(
+        &mut self,
+        preprocessor: P,
+        coordinates: usize,
+        levels: usize,
+    ) -> Result<Candidate, NotLearned> {
+        let (panel, discount, stream) = (self.panel, self.discount, self.stream.named("action values"));
+        let neural = self.learner == Learner::Neural;
+        timed(&mut self.stages.learn, || {
+            let experience = batch(&preprocessor, panel)?;
+            if neural {
+                let settings = NeuralSettings { discount, ..NeuralSettings::default() };
+                let (q, outcome) = neural_fitted_q_iteration(&experience, levels, &settings, stream)?;
+                let agent = Arc::new(Deployed::new(preprocessor, Greedy(q)));
+                return Ok(Candidate { agent, learning: Some(outcome.into()) });
+            }
+            let settings = Settings { discount, ..Settings::default() };
+            let features = Polynomial::for_rows(experience.views(), coordinates, levels, DEGREE)?;
+            let fitted = fitted_q_iteration(&experience, &features, settings)?;
+            let learning = Some(fitted.outcome.into());
+            Ok(Candidate { agent: Arc::new(Deployed::new(preprocessor, Greedy(fitted.q))), learning })
+        })
+    }
+}
+
+impl From<Outcome> for Learning {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Converged { .. } => Self::Converged,
+            Outcome::IterationLimit { .. } => Self::IterationLimit,
+            Outcome::RankDeficient { .. } => Self::RankDeficient,
+            Outcome::Diverged { .. } => Self::Diverged,
+        }
+    }
+}
+
+/// How a learner fits means.
+pub(super) fn mean_settings(learner: Learner, stream: Stream) -> FitSettings {
+    let (basis, pooling) = match learner {
+        Learner::LeastSquares => (Basis::Spline, Pooling::Chosen),
+        Learner::Quadratic => (Basis::Polynomial(2), Pooling::Pooled),
+        Learner::Neural => (Basis::Neural, Pooling::PerLevel),
+    };
+    FitSettings { basis, pooling, stream, ..FitSettings::default() }
+}

@@ -1,0 +1,145 @@
+//! Studies: people with several sensitive attributes, looked at one attribute at a time.
+
+mod stand_in;
+mod star;
+
+pub use star::StarError;
+
+use crate::kernel::data::{Labels, Panel, PanelBuilder, Person};
+
+/// One sensitive attribute of everybody in a study.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attribute {
+    /// Its name.
+    pub name: String,
+    /// Its levels.
+    pub levels: Labels,
+    /// The level of each person, in the panel's order.
+    pub codes: Vec<u32>,
+}
+
+/// Where a study's numbers come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Drawn from a documented model: nothing in it is about real people.
+    Simulated,
+    /// A public study.
+    Public,
+    /// A file of the user's.
+    File,
+}
+
+/// A panel with the attributes of its people.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Study {
+    name: String,
+    origin: Origin,
+    description: String,
+    attributes: Vec<Attribute>,
+    state_names: Vec<String>,
+    /// The people; the level each has here is not used.
+    panel: Panel,
+}
+
+impl Study {
+    /// A study of the people of `panel`.
+    ///
+    /// # Panics
+    /// If an attribute does not have one code a person.
+    pub fn new(
+        name: &str,
+        origin: Origin,
+        description: &str,
+        state_names: &[&str],
+        attributes: Vec<Attribute>,
+        panel: Panel,
+    ) -> Self {
+        for attribute in &attributes {
+            assert_eq!(attribute.codes.len(), panel.people(), "one code of {} a person", attribute.name);
+        }
+        let state_names = state_names.iter().map(|s| s.to_string()).collect();
+        Self { name: name.into(), origin, description: description.into(), attributes, state_names, panel }
+    }
+
+    /// The name by which cells know the study.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where its numbers come from.
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// Whether its numbers were drawn and not observed.
+    pub fn is_simulated(&self) -> bool {
+        self.origin == Origin::Simulated
+    }
+
+    /// What a reader should know before looking at a number.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// The names of the attributes, in order.
+    pub fn attributes(&self) -> impl Iterator<Item = &str> {
+        self.attributes.iter().map(|a| a.name.as_str())
+    }
+
+    /// An attribute by its name.
+    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|a| a.name == name)
+    }
+
+    /// The names of the state coordinates.
+    pub fn state_names(&self) -> &[String] {
+        &self.state_names
+    }
+
+    /// N.
+    pub fn people(&self) -> usize {
+        self.panel.people()
+    }
+
+    /// Σ Tᵢ.
+    pub fn decisions(&self) -> usize {
+        self.panel.decisions()
+    }
+
+    /// The actions, by name.
+    pub fn action_names(&self) -> &Labels {
+        self.panel.action_names()
+    }
+
+    /// The panel whose sensitive level is this attribute; `None` when there is no such attribute.
+    pub fn panel(&self, attribute: &str) -> Option<Panel> {
+        let attribute = self.attribute(attribute)?;
+        let shape =
+            PanelBuilder::new(attribute.levels.clone(), self.panel.action_names().clone(), self.panel.state_dim());
+        let mut builder = shape.expect("a study has actions and states, and its attributes have levels");
+        for (person, &level) in self.panel.iter().zip(&attribute.codes) {
+            builder.push(Person { level, ..person }).expect("a person of an existing panel at a level that exists");
+        }
+        Some(builder.finish())
+    }
+
+    /// A number that changes with any of the data: FNV-1a over everything a cell can see.
+    pub fn fingerprint(&self) -> String {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let mut absorb = |bytes: &[u8]| {
+            for &byte in bytes {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+            }
+        };
+        for attribute in &self.attributes {
+            absorb(attribute.name.as_bytes());
+            attribute.codes.iter().for_each(|code| absorb(&code.to_le_bytes()));
+        }
+        for person in self.panel.iter() {
+            absorb(person.id.as_bytes());
+            person.states.iter().chain(person.rewards).for_each(|x| absorb(&x.to_bits().to_le_bytes()));
+            person.actions.iter().for_each(|a| absorb(&a.to_le_bytes()));
+        }
+        format!("{hash:016x}")
+    }
+}

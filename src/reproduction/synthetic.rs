@@ -1,0 +1,85 @@
+//! A cell of `fig:sim_all`: simulate, learn every method from the same panel, follow every one of them on the same draws.
+
+use super::policies::{Candidate, NotLearned, School, Stages, timed};
+use super::{Learner, Measured, Method, MethodOutcome, MethodResult, Setting, Synthetic};
+use crate::kernel::evaluate::{Evaluation, evaluate};
+use crate::kernel::model::worlds::{Linear, Nonlinear};
+use crate::kernel::model::{Exogenous, World, simulate};
+use crate::kernel::numeric::Stream;
+
+/// γ, in all of the paper's experiments.
+pub const DISCOUNT: f64 = 0.9;
+
+/// Panel, evaluation and methods of a comparison in a world that is known.
+pub(super) struct Comparison<'a> {
+    /// N and T of the panel.
+    pub data: (usize, usize),
+    /// People followed, and for how many decisions.
+    pub evaluation: (usize, usize),
+    /// Decisions for which those who learned something are followed once more.
+    pub long_horizon: Option<usize>,
+    pub methods: &'a [Method],
+    pub learner: Learner,
+    pub stream: Stream,
+}
+
+impl Synthetic {
+    /// What becomes of each method, and where the time went.
+    pub fn run(&self) -> (Vec<MethodResult>, Stages) {
+        let comparison = Comparison {
+            data: (self.people, self.horizon),
+            evaluation: (self.evaluation_people, self.evaluation_horizon),
+            long_horizon: self.long_horizon,
+            methods: &self.methods,
+            learner: self.learner,
+            stream: self.stream(),
+        };
+        match self.world {
+            Setting::Linear => comparison.run(&Linear::new(self.strength)),
+            Setting::Nonlinear => comparison.run(&Nonlinear::new(self.strength)),
+        }
+    }
+}
+
+impl Comparison<'_> {
+    /// Learns the methods from one panel and follows them all on the same draws.
+    pub fn run<W: World + Clone + 'static>(&self, world: &W) -> (Vec<MethodResult>, Stages) {
+        let mut stages = Stages::default();
+        let (people, horizon) = self.evaluation;
+        let test = self.stream.named("test");
+        let (panel, short, long) = timed(&mut stages.simulate, || {
+            let train = Exogenous::draw(world, self.data.0, self.data.1, self.stream.named("train"));
+            // Draws are made time by time, so the short evaluation is the beginning of the long one.
+            let long = self.long_horizon.map(|longer| Exogenous::draw(world, people, longer, test));
+            (simulate(world, &train), Exogenous::draw(world, people, horizon, test), long)
+        });
+        let mut school = School::new(&panel, self.learner, DISCOUNT, self.stream.named("learner"));
+        let candidates: Vec<_> = self.methods.iter().map(|&m| (m, school.learn_in(world, m))).collect();
+        stages += school.stages;
+        let results = timed(&mut stages.evaluate, || {
+            let follow = |(method, candidate)| {
+                let outcome = follow(world, candidate, &short, long.as_ref());
+                MethodResult { method, outcome }
+            };
+            candidates.into_iter().map(follow).collect()
+        });
+        (results, stages)
+    }
+}
+
+fn follow(
+    world: &dyn World,
+    candidate: Result<Candidate, NotLearned>,
+    short: &Exogenous,
+    long: Option<&Exogenous>,
+) -> MethodOutcome {
+    let Candidate { agent, learning, .. } = match candidate {
+        Ok(candidate) => candidate,
+        Err(reason) => return MethodOutcome::NotLearned(reason.to_string()),
+    };
+    let Evaluation { value, unfairness, rates } = evaluate(world, &*agent, short, DISCOUNT);
+    let long_value = long.filter(|_| learning.is_some()).map(|draws| evaluate(world, &*agent, draws, DISCOUNT).value);
+    let share = |z: usize, a: usize| rates.overall(z, a).map_or(0.0, |estimate| estimate.mean);
+    let shares = (0..world.levels()).map(|z| (0..world.actions()).map(|a| share(z, a)).collect()).collect();
+    MethodOutcome::Evaluated(Measured { unfairness: unfairness.metric, value, long_value, shares, learning })
+}

@@ -1,0 +1,11 @@
+//! The theory the method stands on, made checkable: exact optima, worlds that can be listed, test beds, and the claims.
+
+pub mod beds;
+mod claims;
+mod finite_mdp;
+pub mod finite_world;
+pub mod optimum;
+
+pub use claims::*;
+pub use finite_mdp::FiniteMdp;
+pub use finite_world::FiniteWorld;
