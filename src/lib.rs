@@ -11,17 +11,59 @@
 //! document, Wang, Shi, Piette, Loftus, Zeng and Wu, *Counterfactually Fair Reinforcement Learning via Sequential Data
 //! Preprocessing*.
 //!
-//! Modules depend on each other from left to right only:
+//! # From a file to a decision
+//! ```
+//! use counterfair::prelude::*;
+//!
+//! # fn main() -> Result<(), counterfair::fair::Error> {
+//! # let folder = std::env::temp_dir().join(format!("counterfair-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder).unwrap();
+//! # let (study, file) = (folder.join("study.csv"), folder.join("policy.json"));
+//! # let world = Linear::new(1.0);
+//! # let panel = simulate(&world, &Exogenous::draw(&world, 200, 8, Stream::new(1)));
+//! # counterfair::kernel::data::write(&study, &panel, &Columns::default(), RowConvention::Incoming)?;
+//! let people = People::read(&study)?;
+//! Learner::new(Method::Ours).learn(&people)?.save(&file)?;
+//!
+//! let mut desk = Policy::load(&file)?.deploy();
+//! let first = desk.decide(&Request::first("ann", "1", [0.4]))?;
+//! println!("{} {:?}", first.action, first.counterfactual_states);
+//! let next = desk.decide(&Request::after("ann", "1", &first.action, [-0.2]))?;
+//! # std::fs::remove_dir_all(&folder).unwrap();
+//! # let _ = next;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Where things are
+//! A module names only modules to its left:
 //!
 //! ```text
-//! kernel (numeric → data → model → preprocess → learn → evaluate) → theory → reproduction → report
+//! kernel (numeric → data → model → preprocess → learn → evaluate) → fair → theory → reproduction → report
 //! ```
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`fair`] | the front door: people in, a policy out, saved, loaded, audited, deployed |
+//! | [`kernel`] | the numerical kernel behind it |
+//! | `theory` | exact optima, worlds that can be listed, test beds, and the claims (feature `theory`) |
+//! | `reproduction`, `report` | the paper's figures and tables, and how they are shown (feature `report`) |
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 // The paper's symbols are the names of locals: γ beside y is how it is written there too.
 #![allow(confusable_idents, mixed_script_confusables)]
 
+/// The README's example, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+pub mod fair;
 pub mod kernel;
+pub mod prelude;
+#[cfg(feature = "report")]
 pub mod report;
+#[cfg(feature = "report")]
 pub mod reproduction;
+#[cfg(feature = "theory")]
 pub mod theory;

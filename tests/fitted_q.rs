@@ -3,7 +3,7 @@
 use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
 use counterfair::kernel::learn::features::{FeatureMap, OneHot, Polynomial};
 use counterfair::kernel::learn::{ActionValue, Clipping, FittedQError, Outcome, Settings, fitted_q_iteration};
-use counterfair::kernel::preprocess::{Experience, Observed, Unaware, batch};
+use counterfair::kernel::preprocess::{Experience, StateOnly, Unaware, batch};
 
 /// Exact arithmetic up to rounding: sums of a few dozen numbers near 10.
 const ROUNDING: f64 = 1e-12;
@@ -28,7 +28,7 @@ fn tabular_panel() -> Panel {
     builder.finish()
 }
 
-fn experience() -> Experience<Observed> {
+fn experience() -> Experience<StateOnly> {
     batch(&Unaware { state_dim: 1 }, &tabular_panel()).unwrap()
 }
 
@@ -50,7 +50,7 @@ fn value_iteration(iterations: usize, discount: f64, clip: impl Fn(f64) -> f64) 
     q
 }
 
-fn table(q: &impl ActionValue<Observed>) -> [[f64; 2]; 2] {
+fn table(q: &impl ActionValue<StateOnly>) -> [[f64; 2]; 2] {
     let mut out = [0.0; 4];
     q.values(&[0.0, 1.0], &mut out);
     [[out[0], out[2]], [out[1], out[3]]]

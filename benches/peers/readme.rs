@@ -1,4 +1,4 @@
-//! The README's figures of speed, made from what was measured: nobody types one.
+//! The figures of speed in README.md and benches/README.md, made from what was measured: nobody types one.
 
 use serde_json::Value;
 use std::fmt::Write;
@@ -6,11 +6,50 @@ use std::fmt::Write;
 const BEGIN: &str = "<!-- speed: written by benches/peers/run -->";
 const END: &str = "<!-- speed: end -->";
 
-/// The README with its section on speed made from these measurements; none when it has no such section.
-pub fn with_speed(readme: &str, peers: &Value, scaling: &Value) -> Option<String> {
-    let (before, rest) = readme.split_once(BEGIN)?;
+/// benches/README.md with its section on speed made from these measurements; none when it has no such section.
+pub fn with_speed(page: &str, peers: &Value, scaling: &Value) -> Option<String> {
+    replaced(page, &section(peers, scaling))
+}
+
+/// README.md with its three figures; none when it has no place for them.
+pub fn with_highlights(readme: &str, peers: &Value) -> Option<String> {
+    replaced(readme, &highlights(peers))
+}
+
+fn replaced(page: &str, section: &str) -> Option<String> {
+    let (before, rest) = page.split_once(BEGIN)?;
     let (_, after) = rest.split_once(END)?;
-    Some(format!("{before}{BEGIN}\n{}{END}{after}", section(peers, scaling)))
+    Some(format!("{before}{BEGIN}\n{section}{END}{after}"))
+}
+
+/// Like for like first: the same algorithm on both sides. Nothing where nothing was measured.
+fn highlights(peers: &Value) -> String {
+    let rows: Vec<&Value> = peers["rows"].as_array().into_iter().flatten().collect();
+    let mut text = String::new();
+    let numpy = |n: u64| {
+        find(&rows, |r| is(r, "fitted Q iteration", "NumPy", 1) && r["size"]["n"] == n && r["size"]["d"] == 15)
+    };
+    if let (Some(small), Some(large)) = (numpy(10_000), numpy(2_000_000)) {
+        text += &format!(
+            "- Fitted Q iteration by least squares against the same in NumPy, 15 features, mean over 100 iterations: {} times faster at 10 000 tuples, {} at 2 000 000.\n",
+            ratio(Some(small)),
+            ratio(Some(large))
+        );
+    }
+    if let Some(nets) = rows.iter().find(|r| r["peer"] == "PyCFRL" && words(&r["what"]).starts_with("the same nets")) {
+        text += &format!(
+            "- From file to policy with the same networks and the same number of steps as PyCFRL: {} times faster.\n",
+            ratio(Some(nets))
+        );
+    }
+    if let Some(stream) = rows.iter().find(|r| !r["times"].is_null()) {
+        text += &format!(
+            "- 100 iterations over {} tuples take {:.2} times as long as reading their features 100 times from memory.\n",
+            thousands(stream["size"]["n"].as_u64().unwrap_or(0)),
+            number(&stream["times"]["median"])
+        );
+    }
+    text
 }
 
 /// Nothing where nothing was measured.
@@ -34,7 +73,10 @@ fn section(peers: &Value, scaling: &Value) -> String {
         line(note.into());
     }
     line(String::new());
-    line("| a mean iteration of a hundred of fitted Q, n tuples | d = 6 | d = 15 | d = 50 |\n|---|---|---|---|".into());
+    line(
+        "| fitted Q iteration, mean over 100 iterations, n tuples | d = 6 | d = 15 | d = 50 |\n|---|---|---|---|"
+            .into(),
+    );
     for peer in ["NumPy", "scikit-learn"] {
         for n in [1_000, 10_000, 200_000, 2_000_000] {
             let cell = |d: u64| {
@@ -68,11 +110,7 @@ fn section(peers: &Value, scaling: &Value) -> String {
     }
     let missed: Vec<&&Value> = rows.iter().filter(|r| r["reached"] == false).collect();
     let held = rows.iter().filter(|r| !r["reached"].is_null()).count();
-    line(format!(
-        "Of {held} bars this is held to, {} are reached{}",
-        held - missed.len(),
-        if missed.is_empty() { "." } else { "; not reached:" }
-    ));
+    line(format!("{} of {held} targets met{}", held - missed.len(), if missed.is_empty() { "." } else { "; missed:" }));
     for row in missed {
         line(format!(
             "{} against {} ({}), {} where {} is asked.",
@@ -97,12 +135,12 @@ fn section(peers: &Value, scaling: &Value) -> String {
     }
     for limit in scaling["limits"].as_array().into_iter().flatten() {
         line(format!(
-            "- n = {}, d = {}: a plain pass takes {:.1} ns a tuple ({} binds, {:.0} % of it reached), an iteration {:.1} ns in the mean over a hundred.",
+            "- n = {}, d = {}: a plain pass takes {:.1} ns per tuple ({:.0} % of the bound set by {}), an iteration {:.1} ns, mean over 100.",
             thousands(number(&limit["n"]) as u64),
             number(&limit["d"]),
             number(&limit["pass_nanoseconds_a_tuple"]),
-            words(&limit["binds"]),
             100.0 * number(&limit["share"]),
+            words(&limit["binds"]),
             number(&limit["iteration_nanoseconds_a_tuple"])
         ));
     }

@@ -1,8 +1,7 @@
 //! `counterfair decide`: deployment on a stream of people.
 
 use super::error::CliError;
-use counterfair::kernel::learn::Deployment;
-use counterfair::kernel::learn::stored::StoredPolicy;
+use counterfair::fair::Policy;
 use serde_json::json;
 use std::io::{BufRead, Write};
 use std::path::PathBuf;
@@ -21,7 +20,7 @@ pub struct Arguments {
 const LONGEST_LINE: usize = 1 << 20;
 
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let mut deployment = Deployment::new(StoredPolicy::read(&arguments.policy)?);
+    let mut deployment = Policy::load(&arguments.policy).map_err(counterfair::fair::Error::from)?.deploy();
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
     let mut line = Vec::new();
     for number in 1.. {
@@ -39,10 +38,10 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         }
         let answer = match deployment.answer(&line) {
             Ok(answer) => answer,
-            Err(problem) if arguments.keep_going => json!({ "line": number, "error": problem.to_string() }),
+            Err(problem) if arguments.keep_going => json!({ "line": number, "error": problem.to_string() }).to_string(),
             Err(problem) => return Err(CliError::Line { line: number, problem: problem.to_string() }),
         };
-        serde_json::to_writer(&mut output, &answer).map_err(std::io::Error::from)?;
+        output.write_all(answer.as_bytes())?;
         output.write_all(b"\n")?;
         // A decision is waited for: it must not sit in a buffer.
         output.flush()?;

@@ -1,45 +1,14 @@
 //! Everything that can be wrong with what the user gave us.
 
-use counterfair::kernel::data::{DataError, PanelError, WriteError};
-use counterfair::kernel::evaluate::{AuditError, EvaluationError};
-use counterfair::kernel::learn::features::PolynomialError;
-use counterfair::kernel::learn::stored::PolicyFileError;
-use counterfair::kernel::learn::{FittedQError, NeuralQError, PropensityError};
-use counterfair::kernel::model::fitted::FitError;
-use counterfair::kernel::preprocess::{CrossFitError, StateOverflow};
 use counterfair::theory::optimum::OptimumError;
 
 /// What the program says before it exits with 2.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
     #[error(transparent)]
-    Data(#[from] DataError),
-    #[error(transparent)]
-    Write(#[from] WriteError),
-    #[error(transparent)]
-    Panel(#[from] PanelError),
-    #[error(transparent)]
-    Fit(#[from] FitError),
-    #[error(transparent)]
-    CrossFit(#[from] CrossFitError),
-    #[error(transparent)]
-    Overflow(#[from] StateOverflow),
-    #[error(transparent)]
-    FittedQ(#[from] FittedQError),
-    #[error(transparent)]
-    NeuralQ(#[from] NeuralQError),
-    #[error(transparent)]
-    Features(#[from] PolynomialError),
+    Fair(#[from] counterfair::fair::Error),
     #[error(transparent)]
     Optimum(#[from] OptimumError),
-    #[error(transparent)]
-    Audit(#[from] AuditError),
-    #[error(transparent)]
-    Evaluation(#[from] EvaluationError),
-    #[error(transparent)]
-    Propensity(#[from] PropensityError),
-    #[error(transparent)]
-    Policy(#[from] PolicyFileError),
     #[error(transparent)]
     Reproduce(#[from] super::reproduce::ReproduceError),
     #[error(transparent)]
@@ -57,6 +26,23 @@ pub enum CliError {
     #[error("standard input, line {line}: {problem}")]
     Line { line: usize, problem: String },
 }
+
+/// Errors of the parts below the front door, which carries them all.
+macro_rules! through_the_front_door {
+    ($($below:ty),*) => {$(
+        impl From<$below> for CliError {
+            fn from(error: $below) -> Self {
+                Self::Fair(error.into())
+            }
+        }
+    )*};
+}
+
+through_the_front_door!(
+    counterfair::kernel::data::DataError,
+    counterfair::kernel::data::WriteError,
+    counterfair::kernel::data::PanelError
+);
 
 impl CliError {
     pub fn is_broken_pipe(&self) -> bool {

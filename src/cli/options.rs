@@ -2,7 +2,8 @@
 
 use super::error::CliError;
 use clap::{Args, ValueEnum};
-use counterfair::kernel::data::{Columns, Labels, MissingRepair, Panel, Read, ReadOptions, RowConvention, read};
+use counterfair::fair::{People, Preprocessing};
+use counterfair::kernel::data::{Columns, MissingRepair, ReadOptions, RowConvention};
 use counterfair::kernel::model::fitted::{Basis, FitSettings, LevelCode, Pooling};
 use counterfair::kernel::numeric::Stream;
 use std::path::PathBuf;
@@ -67,6 +68,15 @@ impl From<Rows> for RowConvention {
     }
 }
 
+impl From<Missing> for MissingRepair {
+    fn from(missing: Missing) -> Self {
+        match missing {
+            Missing::Refuse => Self::Refuse,
+            Missing::DropTail => Self::DropTail,
+        }
+    }
+}
+
 impl DataOptions {
     pub fn columns(&self) -> Columns {
         Columns {
@@ -79,28 +89,28 @@ impl DataOptions {
         }
     }
 
-    /// Reads the file; with `known` labels a level or action that is not among them is an error.
-    pub fn read(&self, known: Option<(&Labels, &Labels)>) -> Result<Read, CliError> {
-        let missing = match self.missing {
-            Missing::Refuse => MissingRepair::Refuse,
-            Missing::DropTail => MissingRepair::DropTail,
-        };
+    /// Reads the file, and says what was repaired on request.
+    pub fn read(&self) -> Result<People, CliError> {
         let options = ReadOptions {
             columns: self.columns(),
             rows: self.rows.into(),
-            missing,
-            levels: known.map(|(levels, _)| levels.clone()),
-            actions: known.map(|(_, actions)| actions.clone()),
+            missing: self.missing.into(),
+            ..ReadOptions::default()
         };
-        let found = read(&self.data, &options)?;
-        let repairs = &found.repairs;
-        if !repairs.is_none() {
-            eprintln!(
-                "repaired: {} rows dropped; {} people end early, {} are gone",
-                repairs.rows_dropped, repairs.people_cut, repairs.people_dropped
-            );
-        }
-        Ok(found)
+        let people = People::read_with(&self.data, &options)?;
+        say_repairs(&people);
+        Ok(people)
+    }
+}
+
+/// What was repaired on request.
+pub fn say_repairs(people: &People) {
+    let repairs = people.repairs();
+    if !repairs.is_none() {
+        eprintln!(
+            "repaired: {} rows dropped; {} people truncated, {} removed",
+            repairs.rows_dropped, repairs.people_cut, repairs.people_dropped
+        );
     }
 }
 
@@ -167,7 +177,7 @@ impl FromStr for Model {
 }
 
 impl ModelOptions {
-    pub fn settings(&self) -> FitSettings {
+    fn settings(&self) -> FitSettings {
         FitSettings {
             basis: self.model.0,
             pooling: match self.fit {
@@ -183,26 +193,8 @@ impl ModelOptions {
         }
     }
 
-    /// P(Z): the weights given, brought to sum one, or the shares in the panel.
-    pub fn level_weights(&self, panel: &Panel) -> Result<Vec<f64>, CliError> {
-        if self.weights.is_empty() {
-            return Ok(panel.level_shares());
-        }
-        let names = panel.levels().names();
-        if self.weights.len() != names.len() {
-            return Err(CliError::Argument(format!(
-                "--weights has {} numbers for the {} levels {names:?}",
-                self.weights.len(),
-                names.len()
-            )));
-        }
-        let total: f64 = self.weights.iter().sum();
-        if let Some(w) = self.weights.iter().find(|w| !w.is_finite() || **w < 0.0) {
-            return Err(CliError::Argument(format!("--weights: {w} is not a weight")));
-        }
-        if total <= 0.0 {
-            return Err(CliError::Argument("--weights: they sum to 0".into()));
-        }
-        Ok(self.weights.iter().map(|w| w / total).collect())
+    /// `alg:cf:1` with these options.
+    pub fn preprocessing(&self, folds: Option<usize>) -> Preprocessing {
+        Preprocessing { mechanism: self.settings(), folds, level_weights: self.weights.clone() }
     }
 }

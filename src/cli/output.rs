@@ -5,19 +5,36 @@ use comfy_table::{CellAlignment, Table};
 use counterfair::kernel::data::Panel;
 use counterfair::kernel::model::Mechanism;
 use counterfair::kernel::model::fitted::Fitted;
-use counterfair::kernel::preprocess::diagnostics::Diagnostics;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Duration;
 
-/// Runs a stage of work with a spinner beside its name; nothing is drawn where standard error is not a terminal.
-pub fn stage<R>(name: &str, work: impl FnOnce() -> R) -> R {
+/// Runs work in stages, with a spinner beside the name of the present one; nothing is drawn where standard error is not a terminal.
+pub fn stages<R>(work: impl FnOnce(&mut dyn FnMut(&str)) -> R) -> R {
     let style =
         ProgressStyle::with_template("{spinner} {msg} {elapsed}").unwrap_or_else(|_| ProgressStyle::default_spinner());
-    let spinner = ProgressBar::new_spinner().with_style(style).with_message(name.to_string());
+    let spinner = ProgressBar::new_spinner().with_style(style);
     spinner.enable_steady_tick(Duration::from_millis(120));
-    let result = work();
+    let result = work(&mut |name| {
+        spinner.reset_elapsed();
+        spinner.set_message(name.to_string());
+    });
     spinner.finish_and_clear();
     result
+}
+
+/// One stage.
+pub fn stage<R>(name: &str, work: impl FnOnce() -> R) -> R {
+    stages(|watch| {
+        watch(name);
+        work()
+    })
+}
+
+/// Warnings, one line each, where they do not mix with results.
+pub fn warn(lines: &[String]) {
+    for line in lines {
+        eprintln!("warning: {line}");
+    }
 }
 
 /// A table with a header; every column but the first is right-aligned.
@@ -36,56 +53,6 @@ pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Ta
 /// The name of an output of a mechanism.
 fn output_name(panel: &Panel, output: usize) -> String {
     if output < panel.state_dim() { format!("state{}", output + 1) } else { "reward".into() }
-}
-
-/// Counterfactual states beyond the data that make a warning: a few extreme people always leave the range of another group.
-const OUTSIDE: f64 = 0.05;
-
-/// Significance below which a dependence of noise on the level is pointed out.
-const DEPENDENCE: f64 = 0.01;
-
-/// What a person should know before trusting counterfactual states, one line each.
-pub fn warnings(fitted: &Fitted, panel: &Panel, diagnostics: &Diagnostics) -> Vec<String> {
-    let mut lines = Vec::new();
-    let level = |k: usize| panel.levels().name(k);
-    if fitted.gain() > 1.0 {
-        lines.push(format!(
-            "one-step gain ℓ = {:.3} > 1: errors of counterfactual states may grow from step to step",
-            fitted.gain()
-        ));
-    }
-    for report in fitted.reports().iter().filter(|report| report.rank < report.columns) {
-        let which = report.level.map_or_else(|| "all levels".into(), |k| format!("level {}", level(k)));
-        lines.push(format!(
-            "mechanism of {which}: the data determine {} of {} coefficients; the smallest solution was taken",
-            report.rank, report.columns
-        ));
-    }
-    for &(k, a) in &diagnostics.unseen {
-        lines.push(format!(
-            "nobody of level {} ever received action {}: its effect there is extrapolated",
-            level(k),
-            panel.action_names().name(a)
-        ));
-    }
-    for s in diagnostics.support.iter().filter(|s| s.outside as f64 > OUTSIDE * s.states as f64) {
-        lines.push(format!(
-            "{} of {} counterfactual states for level {} ({:.1} %) lie outside that level's data",
-            s.outside,
-            s.states,
-            level(s.level),
-            100.0 * s.outside as f64 / s.states as f64
-        ));
-    }
-    for d in diagnostics.dependence.iter().filter(|d| d.p_value < DEPENDENCE) {
-        lines.push(format!(
-            "noise of {} depends on the level (χ² = {:.1}, p = {:.1e}): additivity is doubtful there",
-            output_name(panel, d.output),
-            d.statistic,
-            d.p_value
-        ));
-    }
-    lines
 }
 
 /// Size of a panel and of the mechanism fitted to it.

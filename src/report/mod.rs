@@ -13,7 +13,6 @@ mod semi;
 mod sim_all;
 mod sim_all_panels;
 mod table;
-mod words;
 
 pub use claims::claims;
 pub use learners::learners;
@@ -23,7 +22,6 @@ pub use real_data::{additivity_table, paper_table, real_data};
 pub use semi::semi;
 pub use sim_all::sim_all;
 pub use table::Table;
-pub use words::outcome;
 
 /// Text with what means something to HTML written out.
 fn escape(text: &str) -> String {

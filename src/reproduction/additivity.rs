@@ -2,10 +2,9 @@
 
 use super::policies::{NotLearned, mean_settings};
 use super::{Learner, Study};
-use crate::kernel::model::fitted::fit;
+use crate::fair::{Preprocessing, preprocess};
 use crate::kernel::numeric::Stream;
-use crate::kernel::preprocess::diagnostics::{Dependence, diagnose};
-use crate::kernel::preprocess::{Sequential, batch};
+use crate::kernel::preprocess::diagnostics::Dependence;
 
 impl Study {
     /// Tests the spread of residuals against the level, for every output of the study seen through one attribute; the means are those that
@@ -15,11 +14,8 @@ impl Study {
     /// [`NotLearned`], when no mechanism can be fitted.
     pub fn additivity(&self, attribute: &str) -> Option<Result<Vec<Dependence>, NotLearned>> {
         let panel = self.panel(attribute)?;
-        let test = || {
-            let means = fit(&panel, &mean_settings(Learner::LeastSquares, Stream::new(0)))?;
-            let preprocessed = batch(&Sequential::new(&means, panel.level_shares()), &panel)?;
-            Ok(diagnose(&means, &panel, &preprocessed).dependence)
-        };
-        Some(test())
+        let mechanism = mean_settings(Learner::LeastSquares, Stream::new(0));
+        let done = preprocess(&panel, &Preprocessing { mechanism, ..Preprocessing::default() }, &mut |_| {});
+        Some(done.map(|done| done.diagnostics.dependence).map_err(NotLearned::from))
     }
 }

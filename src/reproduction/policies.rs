@@ -1,16 +1,13 @@
 //! From a method's name and a panel to something that can be followed.
 
 use super::{Learner, Learning, Method};
+use crate::fair;
 use crate::kernel::data::Panel;
-use crate::kernel::learn::features::{Polynomial, PolynomialError};
-use crate::kernel::learn::{
-    Agent, Behaviour, Deployed, EpisodeMixture, FittedQError, Greedy, NeuralQError, NeuralSettings, Outcome, Settings,
-    UniformlyRandom, fitted_q_iteration, neural_fitted_q_iteration,
-};
+use crate::kernel::learn::{Agent, Behaviour, Deployed, EpisodeMixture, Greedy, Outcome, UniformlyRandom};
 use crate::kernel::model::World;
-use crate::kernel::model::fitted::{Basis, FitError, FitSettings, Fitted, Pooling, fit};
+use crate::kernel::model::fitted::{Basis, FitSettings, Pooling, fit};
 use crate::kernel::numeric::Stream;
-use crate::kernel::preprocess::{Full, Oracle, Preprocessor, Sequential, StateOverflow, Unaware, batch};
+use crate::kernel::preprocess::{Full, Oracle, Preprocessor, Sequential, Unaware};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,24 +17,18 @@ pub(super) const DEGREE: usize = 2;
 /// Why a policy could not be learned from a panel.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum NotLearned {
-    /// The means could not be fitted.
-    #[error(transparent)]
-    Means(#[from] FitError),
-    /// Preprocessing left the finite numbers.
-    #[error(transparent)]
-    Preprocessing(#[from] StateOverflow),
-    /// The features cannot be made.
-    #[error(transparent)]
-    Features(#[from] PolynomialError),
-    /// Fitted Q iteration had nothing to work on.
-    #[error(transparent)]
-    FittedQ(#[from] FittedQError),
-    /// Neural fitted Q iteration had nothing to work on.
-    #[error(transparent)]
-    NeuralQ(#[from] NeuralQError),
+    /// The mathematics said no.
+    #[error("{0}")]
+    Refused(String),
     /// The method needs to know the world, and only data are there.
     #[error("{0} needs a known world")]
     NeedsWorld(Method),
+}
+
+impl From<crate::fair::Error> for NotLearned {
+    fn from(error: crate::fair::Error) -> Self {
+        Self::Refused(error.to_string())
+    }
 }
 
 /// A policy ready to be followed, and how its learning ended.
@@ -95,9 +86,7 @@ pub(super) fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {
 /// ```
 pub struct School<'a> {
     panel: &'a Panel,
-    learner: Learner,
-    stream: Stream,
-    discount: f64,
+    learner: fair::Learner,
     full: Option<Result<Candidate, NotLearned>>,
     ours: Option<Result<Candidate, NotLearned>>,
     pub(super) stages: Stages,
@@ -106,7 +95,13 @@ pub struct School<'a> {
 impl<'a> School<'a> {
     /// `stream` feeds what is random about learning: starting weights of networks, batches.
     pub fn new(panel: &'a Panel, learner: Learner, discount: f64, stream: Stream) -> Self {
-        Self { panel, learner, stream, discount, full: None, ours: None, stages: Stages::default() }
+        Self {
+            panel,
+            learner: learner_of(learner, discount, stream),
+            full: None,
+            ours: None,
+            stages: Stages::default(),
+        }
     }
 
     /// A method that needs data only.
@@ -114,22 +109,22 @@ impl<'a> School<'a> {
     /// # Errors
     /// [`NotLearned`].
     pub fn learn(&mut self, method: Method) -> Result<Candidate, NotLearned> {
-        let (p, levels, actions) = (self.panel.state_dim(), self.panel.levels().len(), self.panel.action_names().len());
+        let (p, actions) = (self.panel.state_dim(), self.panel.action_names().len());
         match method {
             Method::Full => {
                 if self.full.is_none() {
-                    self.full = Some(self.through(Full { state_dim: p }, p, levels));
+                    self.full = Some(self.through(Full { state_dim: p }));
                 }
                 self.full.clone().expect("just made")
             }
-            Method::Unaware => self.through(Unaware { state_dim: p }, p, 1),
+            Method::Unaware => self.through(Unaware { state_dim: p }),
             Method::Random => Ok(Candidate {
                 agent: Arc::new(Deployed::new(Unaware { state_dim: p }, UniformlyRandom { actions })),
                 learning: None,
             }),
             Method::Ours => {
                 if self.ours.is_none() {
-                    self.ours = Some(self.ours(mean_settings(self.learner, self.stream.named("means"))));
+                    self.ours = Some(self.ours(self.learner.preprocessing.mechanism));
                 }
                 self.ours.clone().expect("just made")
             }
@@ -149,18 +144,17 @@ impl<'a> School<'a> {
     /// # Errors
     /// [`NotLearned`].
     pub fn learn_in<W: World + Clone + 'static>(&mut self, world: &W, method: Method) -> Result<Candidate, NotLearned> {
-        let (p, levels) = (world.state_dim(), world.levels());
         let weights = world.level_probabilities().to_vec();
         match method {
-            Method::Oracle => self.through(Oracle::new(world.clone(), weights), p * levels, 1),
-            Method::TrueMeans => self.through(Sequential::new(world.clone(), weights), p * levels, 1),
+            Method::Oracle => self.through(Oracle::new(world.clone(), weights)),
+            Method::TrueMeans => self.through(Sequential::new(world.clone(), weights)),
             Method::KnownForm => {
                 // 1, s, sin s and cos s, with action and level: both of the paper's worlds are made of these.
                 let (basis, pooling) = (Basis::Trigonometric, Pooling::Pooled);
                 self.ours(FitSettings { basis, pooling, ..FitSettings::default() })
             }
             Method::Behaviour => Ok(Candidate {
-                agent: Arc::new(Deployed::new(Full { state_dim: p }, Behaviour(world.clone()))),
+                agent: Arc::new(Deployed::new(Full { state_dim: world.state_dim() }, Behaviour(world.clone()))),
                 learning: None,
             }),
             _ => self.learn(method),
@@ -170,34 +164,16 @@ impl<'a> School<'a> {
     /// `alg:cf:1` with fitted means, then `alg:cf:2`.
     fn ours(&mut self, settings: FitSettings) -> Result<Candidate, NotLearned> {
         let panel = self.panel;
-        let means: Fitted = timed(&mut self.stages.fit, || fit(panel, &settings))?;
-        let (p, levels) = (panel.state_dim(), panel.levels().len());
-        self.through(Sequential::new(Arc::new(means), panel.level_shares()), p * levels, 1)
+        let means = timed(&mut self.stages.fit, || fit(panel, &settings)).map_err(crate::fair::Error::from)?;
+        self.through(Sequential::new(Arc::new(means), panel.level_shares()))
     }
 
     /// Fitted Q iteration on what a preprocessor makes of the panel.
-    fn through<P: Preprocessor + Clone + 'static>(
-        &mut self,
-        preprocessor: P,
-        coordinates: usize,
-        levels: usize,
-    ) -> Result<Candidate, NotLearned> {
-        let (panel, discount, stream) = (self.panel, self.discount, self.stream.named("action values"));
-        let neural = self.learner == Learner::Neural;
-        timed(&mut self.stages.learn, || {
-            let experience = batch(&preprocessor, panel)?;
-            if neural {
-                let settings = NeuralSettings { discount, ..NeuralSettings::default() };
-                let (q, outcome) = neural_fitted_q_iteration(&experience, levels, &settings, stream)?;
-                let agent = Arc::new(Deployed::new(preprocessor, Greedy(q)));
-                return Ok(Candidate { agent, learning: Some(outcome.into()) });
-            }
-            let settings = Settings { discount, ..Settings::default() };
-            let features = Polynomial::for_rows(experience.views(), coordinates, levels, DEGREE)?;
-            let fitted = fitted_q_iteration(&experience, &features, settings)?;
-            let learning = Some(fitted.outcome.into());
-            Ok(Candidate { agent: Arc::new(Deployed::new(preprocessor, Greedy(fitted.q))), learning })
-        })
+    fn through<P: Preprocessor + 'static>(&mut self, preprocessor: P) -> Result<Candidate, NotLearned> {
+        let (panel, learner) = (self.panel, &self.learner);
+        let (q, outcome) = timed(&mut self.stages.learn, || learner.action_values(&preprocessor, panel))?;
+        let agent = Arc::new(Deployed::new(preprocessor, Greedy(q)));
+        Ok(Candidate { agent, learning: Some(outcome.into()) })
     }
 }
 
@@ -210,6 +186,18 @@ impl From<Outcome> for Learning {
             Outcome::Diverged { .. } => Self::Diverged,
         }
     }
+}
+
+/// The front door's learner with the settings of the paper's experiments: additive noise, quadratics.
+fn learner_of(learner: Learner, discount: f64, stream: Stream) -> fair::Learner {
+    let mut settings = fair::Learner::new(fair::Method::Ours);
+    settings.preprocessing.mechanism = mean_settings(learner, stream.named("means"));
+    settings.values = match learner {
+        Learner::LeastSquares | Learner::Quadratic => fair::ValueClass::Polynomial { degree: DEGREE },
+        Learner::Neural => fair::ValueClass::Neural(stream.named("action values")),
+    };
+    settings.iteration.discount = discount;
+    settings
 }
 
 /// How a learner fits means.

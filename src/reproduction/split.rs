@@ -9,7 +9,7 @@ use crate::kernel::evaluate::{
 };
 use crate::kernel::learn::features::{Polynomial, PolynomialError};
 use crate::kernel::numeric::{Estimate, Stream, uniform_index};
-use crate::kernel::preprocess::{Experience, Full, Observed, StateOverflow, batch};
+use crate::kernel::preprocess::{Experience, Full, StateAndLevel, StateOverflow, batch};
 
 /// Share of the people that policies are learned from.
 const TRAINING_SHARE: f64 = 0.8;
@@ -91,7 +91,7 @@ fn measure(
 /// Ours reads counterfactual states beside (s, z), so its action value is projected on functions of (s, z). The full class, quadratics in the
 /// augmented state, has twenty weights an action for the forty people who judge, nearly collinear: values of 10⁵ came out of it.
 fn fitted_value(
-    experience: &Experience<Observed>,
+    experience: &Experience<StateAndLevel>,
     probabilities: &[f64],
     coordinates: usize,
     levels: usize,

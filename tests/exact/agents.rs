@@ -8,7 +8,7 @@ use counterfair::kernel::learn::{
 };
 use counterfair::kernel::model::World;
 use counterfair::kernel::model::worlds::{ThreeLevels, draw_action};
-use counterfair::kernel::preprocess::{Full, Observed, Sequential, Unaware};
+use counterfair::kernel::preprocess::{Full, Sequential, StateOnly, Unaware};
 use counterfair::theory::FiniteWorld;
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ fn memories_of_agents_forget_from_the_end() {
 #[test]
 fn greedy_takes_the_best_action_and_of_equals_the_first() {
     // Q(s, ·) = (1, s, 2 − s): the first wins at s = 1 (all equal), the last at 0, the second at 3; at 2 the second.
-    let q = LinearQ::<Observed, _>::new(Polynomial::new(1, 1).unwrap(), 3, vec![1.0, 0.0, 0.0, 1.0, 2.0, -1.0]);
+    let q = LinearQ::<StateOnly, _>::new(Polynomial::new(1, 1).unwrap(), 3, vec![1.0, 0.0, 0.0, 1.0, 2.0, -1.0]);
     let greedy = Greedy(q);
     let rows = [1.0, 0.0, 3.0, 2.0, 0.5];
     let mut actions = [9; 5];
@@ -129,8 +129,8 @@ fn greedy_takes_the_best_action_and_of_equals_the_first() {
         assert_eq!(row.iter().sum::<f64>(), 1.0);
         assert_eq!(row[a as usize], 1.0);
     }
-    assert!(Policy::<Observed>::is_deterministic(&greedy));
-    assert_eq!(Policy::<Observed>::actions(&greedy), 3);
+    assert!(Policy::<StateOnly>::is_deterministic(&greedy));
+    assert_eq!(Policy::<StateOnly>::actions(&greedy), 3);
     greedy.act(&[], 1, &[], &mut []);
 }
 
@@ -138,13 +138,13 @@ fn greedy_takes_the_best_action_and_of_equals_the_first() {
 fn random_and_behaviour_policies_have_their_probabilities() {
     let random = UniformlyRandom { actions: 4 };
     let mut p = [0.0; 8];
-    Policy::<Observed>::probabilities(&random, &[1.0, 2.0], 1, &mut p);
+    Policy::<StateOnly>::probabilities(&random, &[1.0, 2.0], 1, &mut p);
     assert_eq!(p, [0.25; 8]);
     let mut actions = [0; 4];
-    Policy::<Observed>::act(&random, &[0.0; 4], 1, &[0.0, 0.25, 0.6, 0.999], &mut actions);
+    Policy::<StateOnly>::act(&random, &[0.0; 4], 1, &[0.0, 0.25, 0.6, 0.999], &mut actions);
     assert_eq!(actions, [0, 1, 2, 3]);
-    assert!(!Policy::<Observed>::is_deterministic(&random));
-    assert!(Policy::<Observed>::is_deterministic(&UniformlyRandom { actions: 1 }));
+    assert!(!Policy::<StateOnly>::is_deterministic(&random));
+    assert!(Policy::<StateOnly>::is_deterministic(&UniformlyRandom { actions: 1 }));
 
     let behaviour = Behaviour(ThreeLevels::new(1.0));
     let mut p = [0.0; 6];

@@ -11,7 +11,7 @@ use counterfair::kernel::learn::{ActionValue, Agent, Deployed, FittedQError, Out
 use counterfair::kernel::model::worlds::Linear;
 use counterfair::kernel::model::{Exogenous, World, simulate};
 use counterfair::kernel::numeric::{Estimate, Stream, uniform_index};
-use counterfair::kernel::preprocess::{Experience, Full, Observed, Sequential, Unaware, View, batch};
+use counterfair::kernel::preprocess::{Experience, Full, Sequential, StateAndLevel, Unaware, View, batch};
 use counterfair::theory::FiniteMdp;
 
 const FOR_EVER: EvaluationSettings = EvaluationSettings { discount: DISCOUNT, iterations: 90, tolerance: 0.0 };
@@ -169,7 +169,7 @@ fn linear_problem(people: usize, horizon: usize, stream: Stream) -> (Panel, Vec<
     (panel, probabilities)
 }
 
-fn linear_value(panel: &Panel, probabilities: &[f64]) -> FittedEvaluation<Observed, Polynomial> {
+fn linear_value(panel: &Panel, probabilities: &[f64]) -> FittedEvaluation<StateAndLevel, Polynomial> {
     let features = Polynomial::standardised(2, vec![0.0], vec![1.0], 2).unwrap();
     let experience = batch(&Full { state_dim: 1 }, panel).unwrap();
     fitted_q_evaluation(

@@ -8,7 +8,7 @@ use counterfair::kernel::learn::{
 };
 use counterfair::kernel::model::simulate;
 use counterfair::kernel::numeric::{Stream, fill_standard_normal, fill_uniform};
-use counterfair::kernel::preprocess::{Full, Observed, Unaware, batch};
+use counterfair::kernel::preprocess::{Full, StateOnly, Unaware, batch};
 use counterfair::theory::FiniteMdp;
 
 #[test]
@@ -31,7 +31,7 @@ fn indicators_give_back_the_frequencies() {
 
 /// Two features, three actions, drawn from a softmax with the given weights.
 fn drawn(n: usize, weights: &[f64]) -> (Vec<f64>, Vec<u32>) {
-    let truth = Softmax::<Observed, _>::new(Polynomial::new(1, 1).unwrap(), 3, weights.to_vec());
+    let truth = Softmax::<StateOnly, _>::new(Polynomial::new(1, 1).unwrap(), 3, weights.to_vec());
     let (mut x, mut u) = (vec![0.0; n], vec![0.0; n]);
     fill_standard_normal(&mut Stream::new(8).named("x").rng(), &mut x);
     fill_uniform(&mut Stream::new(8).named("u").rng(), &mut u);
@@ -40,7 +40,7 @@ fn drawn(n: usize, weights: &[f64]) -> (Vec<f64>, Vec<u32>) {
     (x, actions)
 }
 
-fn fit_to(x: &[f64], actions: &[u32], count: usize) -> PropensityFit<Observed, Polynomial> {
+fn fit_to(x: &[f64], actions: &[u32], count: usize) -> PropensityFit<StateOnly, Polynomial> {
     let rewards = vec![0.0; x.len()];
     let panel = panel(1, count, &[(0, x, actions, &rewards)]);
     fit_propensity(&batch(&Unaware { state_dim: 1 }, &panel).unwrap(), &Polynomial::new(1, 1).unwrap()).unwrap()
@@ -68,7 +68,7 @@ fn the_score_is_zero_at_the_fit_and_the_weights_are_near_the_truth() {
         // A weight has a standard error near √(1/(5000 · 0.2)) = 0.03.
         assert!((w - truth).abs() < ALARM * 0.045, "{w} for {truth}");
     }
-    assert!(!Policy::<Observed>::is_deterministic(&fit.policy));
+    assert!(!Policy::<StateOnly>::is_deterministic(&fit.policy));
 }
 
 #[test]
@@ -102,12 +102,12 @@ fn dependent_features_and_mistaken_calls_are_named() {
     // One action has nothing to fit.
     let single = fit_to(&x, &vec![0; x.len()], 1);
     assert_eq!((single.outcome, single.log_likelihood), (PropensityOutcome::Converged { iterations: 0 }, 0.0));
-    assert!(Policy::<Observed>::is_deterministic(&single.policy));
+    assert!(Policy::<StateOnly>::is_deterministic(&single.policy));
 }
 
 #[test]
 fn large_scores_neither_overflow_nor_lose_the_winner() {
-    let policy = Softmax::<Observed, _>::new(Polynomial::new(1, 1).unwrap(), 3, vec![0.0, 900.0, 1.0, 900.0]);
+    let policy = Softmax::<StateOnly, _>::new(Polynomial::new(1, 1).unwrap(), 3, vec![0.0, 900.0, 1.0, 900.0]);
     let mut p = [0.0; 6];
     policy.probabilities(&[1.0, -1.0], 1, &mut p);
     let e = 1f64.exp();

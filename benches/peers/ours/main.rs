@@ -26,7 +26,7 @@ enum Request {
     Pipeline(pipeline::Pipeline),
     Network(network::Steps),
     Stream(stream::Stream),
-    /// The README's section on speed, from the measurements there are.
+    /// The figures of speed in README.md and benches/README.md, from the measurements there are.
     Readme,
 }
 
@@ -47,10 +47,13 @@ fn write_readme() -> Result<Value, Box<dyn Error>> {
         let path = root.join("benches").join(path);
         Ok(if path.exists() { serde_json::from_slice(&std::fs::read(path)?)? } else { Value::Null })
     };
-    let (readme, peers, scaling) =
-        (std::fs::read_to_string(root.join("README.md"))?, measured("peers/results.json")?, measured("scaling.json")?);
-    let made = readme::with_speed(&readme, &peers, &scaling).ok_or("the README has no section on speed")?;
-    std::fs::write(root.join("README.md"), made)?;
+    let (peers, scaling) = (measured("peers/results.json")?, measured("scaling.json")?);
+    let page = root.join("benches/README.md");
+    let made = readme::with_speed(&std::fs::read_to_string(&page)?, &peers, &scaling);
+    std::fs::write(&page, made.ok_or("benches/README.md has no section on speed")?)?;
+    let page = root.join("README.md");
+    let made = readme::with_highlights(&std::fs::read_to_string(&page)?, &peers);
+    std::fs::write(&page, made.ok_or("the README has no section on speed")?)?;
     Ok(json!({}))
 }
 

@@ -4,7 +4,7 @@ use super::measure::clock::timed;
 use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
 use counterfair::kernel::learn::features::Polynomial;
 use counterfair::kernel::learn::{Settings, fitted_q_iteration};
-use counterfair::kernel::preprocess::{Experience, Full, Observed, Unaware, batch};
+use counterfair::kernel::preprocess::{Experience, Full, StateOnly, Unaware, batch};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::error::Error;
@@ -21,7 +21,7 @@ pub struct FittedQ {
 
 /// The tuples last asked about.
 #[derive(Default)]
-pub struct Loaded(Option<(Tuples, Experience<Observed>)>);
+pub struct Loaded(Option<(Tuples, Experience<StateOnly>)>);
 
 impl FittedQ {
     pub fn answer(self, loaded: &mut Loaded) -> Result<Value, Box<dyn Error>> {
@@ -71,7 +71,7 @@ impl Tuples {
         Ok(builder.finish())
     }
 
-    fn experience(&self) -> Result<Experience<Observed>, Box<dyn Error>> {
+    fn experience(&self) -> Result<Experience<StateOnly>, Box<dyn Error>> {
         let (panel, state_dim) = (self.panel()?, self.coordinates);
         Ok(if self.levels > 1 { batch(&Full { state_dim }, &panel)? } else { batch(&Unaware { state_dim }, &panel)? })
     }

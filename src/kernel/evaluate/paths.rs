@@ -34,7 +34,7 @@ pub struct Paths {
 ///
 /// # Panics
 /// If `worlds` was not made from `panel`.
-pub fn paths<P: Preprocessor<View = Observed>, Rule: Policy<Observed>>(
+pub fn paths<P: Preprocessor<View: Observed>, Rule: Policy<P::View>>(
     policy: &Deployed<P, Rule>,
     worlds: &Experience<Augmented>,
     panel: &Panel,
@@ -94,7 +94,7 @@ mod tests {
     /// 1 when the state is above a half, read from a view of any width.
     struct Threshold;
 
-    impl Policy<Observed> for Threshold {
+    impl Policy<crate::kernel::preprocess::StateOnly> for Threshold {
         fn actions(&self) -> usize {
             2
         }

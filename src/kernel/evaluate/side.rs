@@ -53,12 +53,12 @@ mod tests {
     use crate::kernel::model::Mechanism;
     use crate::kernel::model::worlds::ThreeLevels;
     use crate::kernel::numeric::Stream;
-    use crate::kernel::preprocess::{Observed, Unaware};
+    use crate::kernel::preprocess::{StateOnly, Unaware};
 
     /// 1 where s₀ − s₁/2 exceeds a half.
     struct Above;
 
-    impl Policy<Observed> for Above {
+    impl Policy<StateOnly> for Above {
         fn actions(&self) -> usize {
             2
         }

@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn a_linear_action_value_reads_what_its_features_read() {
         let features = crate::kernel::learn::features::Polynomial::new(3, 1).unwrap();
-        let q = LinearQ::<crate::kernel::preprocess::Observed, _>::new(features, 2, vec![0.5; 8]);
+        let q = LinearQ::<crate::kernel::preprocess::StateOnly, _>::new(features, 2, vec![0.5; 8]);
         assert_eq!((q.inputs(), ActionValue::actions(&q)), (3, 2));
     }
 }

@@ -63,7 +63,14 @@ pub struct Deployed<P, Rule> {
 
 impl<P: Preprocessor, Rule: Policy<P::View>> Deployed<P, Rule> {
     /// The agent that reads through the preprocessor and decides by the policy.
+    ///
+    /// # Panics
+    /// If the policy reads another number of coordinates than the preprocessor shows. Parts that come from outside, a file say, are
+    /// checked at the front door ([`Policy`](crate::fair::Policy)), where this is an error.
     pub fn new(preprocessor: P, policy: Rule) -> Self {
+        if let Some(inputs) = policy.inputs() {
+            assert_eq!(inputs, preprocessor.width(), "numbers that the policy reads, and that a view has");
+        }
         Self { preprocessor, policy }
     }
 

@@ -6,6 +6,8 @@ use super::fitted_q_pass::{Backup, Sweep};
 use super::held_choices::HeldChoices;
 use super::regressions::{Course, Regressions, Stopping};
 use crate::kernel::preprocess::{Experience, View};
+use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// How fitted Q iteration runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,7 +61,8 @@ pub enum FittedQError {
 }
 
 /// How the iteration ended.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The last change was within tolerance.
     Converged {
@@ -87,6 +90,21 @@ pub enum Outcome {
         /// The iteration.
         iteration: usize,
     },
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Converged { iterations } => write!(f, "converged after {iterations} iterations"),
+            Self::IterationLimit { iterations, change } => {
+                write!(f, "{iterations} iterations, the last of which moved values by {change:.1e} of the largest")
+            }
+            Self::RankDeficient { action, rank, features } => {
+                write!(f, "rank-deficient: the data determine {rank} of {features} weights of action code {action}")
+            }
+            Self::Diverged { iteration } => write!(f, "diverged at iteration {iteration}"),
+        }
+    }
 }
 
 /// What fitted Q iteration gives.

@@ -339,7 +339,7 @@ mod tests {
     use crate::kernel::model::worlds::ThreeLevels;
     use crate::kernel::model::{Exogenous, simulate};
     use crate::kernel::numeric::Stream;
-    use crate::kernel::preprocess::{Experience, Observed, Unaware, batch};
+    use crate::kernel::preprocess::{Experience, StateOnly, Unaware, batch};
     use rand::RngExt;
 
     const DISCOUNT: f64 = 0.8;
@@ -347,14 +347,14 @@ mod tests {
     const ROWS: usize = 36_000;
 
     /// Six thousand people with five transitions each and two-dimensional states: three tasks, with people across their borders.
-    fn data() -> Experience<Observed> {
+    fn data() -> Experience<StateOnly> {
         let world = ThreeLevels::new(1.0);
         let panel = simulate(&world, &Exogenous::draw(&world, ROWS / 6, 5, Stream::new(5)));
         batch(&Unaware { state_dim: 2 }, &panel).unwrap()
     }
 
     /// People with no, one and two transitions, with a state after the last decision or without; `actions` of them.
-    fn ragged(actions: u32) -> Experience<Observed> {
+    fn ragged(actions: u32) -> Experience<StateOnly> {
         let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(actions as usize), 2).unwrap();
         let mut rng = Stream::new(11).rng();
         for i in 0..900u32 {
@@ -370,7 +370,7 @@ mod tests {
     }
 
     /// Moments under each weights, asked for in turn, beside those of a plain pass; answers how many rows were looked at.
-    fn compare(data: &Experience<Observed>, sequence: &[Vec<f64>], held_at_the_end: bool) -> usize {
+    fn compare(data: &Experience<StateOnly>, sequence: &[Vec<f64>], held_at_the_end: bool) -> usize {
         let features = Polynomial::new(2, 2).unwrap();
         let sweep = Sweep::new(data, &features, |r| r);
         let mut choices = HeldChoices::new(&sweep, DISCOUNT, vec![1.0; features.count()], sequence.len());

@@ -125,12 +125,12 @@ impl Agent for StepMixture {
 mod tests {
     use super::*;
     use crate::kernel::learn::{Deployed, Policy};
-    use crate::kernel::preprocess::{Observed, Unaware};
+    use crate::kernel::preprocess::{StateOnly, Unaware};
 
     /// Three actions: a tenth of each coordinate of the state in this order, and what is left.
     struct Tenths([usize; 2]);
 
-    impl Policy<Observed> for Tenths {
+    impl Policy<StateOnly> for Tenths {
         fn actions(&self) -> usize {
             3
         }

@@ -2,7 +2,6 @@
 
 mod action_value;
 mod agent;
-mod deployment;
 pub mod features;
 mod fitted_q;
 mod fitted_q_pass;
@@ -13,11 +12,9 @@ mod policy;
 mod propensity;
 mod regressions;
 mod replay;
-pub mod stored;
 
 pub use action_value::{ActionValue, LinearQ};
 pub use agent::{Agent, AgentMemory, Deployed};
-pub use deployment::{Deployment, LineError};
 pub(crate) use fitted_q::check;
 pub use fitted_q::{Clipping, FittedQ, FittedQError, Outcome, Settings, fitted_q_iteration};
 pub(crate) use fitted_q_pass::{Backup, Sweep};

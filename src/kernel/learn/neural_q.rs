@@ -224,13 +224,13 @@ impl Tuples {
 mod tests {
     use super::*;
     use crate::kernel::data::{Labels, Panel, PanelBuilder, Person};
-    use crate::kernel::preprocess::{Observed, Unaware, batch};
+    use crate::kernel::preprocess::{StateOnly, Unaware, batch};
 
     /// r and s′ by state and action, both states and both actions being seen.
     const REWARD: [[f64; 2]; 2] = [[1.0, -0.5], [0.25, 2.0]];
     const NEXT: [[usize; 2]; 2] = [[0, 1], [1, 0]];
 
-    fn experience(panel: &Panel) -> Experience<Observed> {
+    fn experience(panel: &Panel) -> Experience<StateOnly> {
         batch(&Unaware { state_dim: 1 }, panel).unwrap()
     }
 
@@ -238,7 +238,7 @@ mod tests {
         PanelBuilder::new(Labels::numbered(1), Labels::numbered(2), 1).unwrap()
     }
 
-    fn deterministic() -> Experience<Observed> {
+    fn deterministic() -> Experience<StateOnly> {
         let mut builder = builder();
         for (i, actions) in [[0u32, 1, 0, 1, 1], [1, 0, 1, 0, 0], [1, 1, 0, 0, 1]].iter().enumerate() {
             let (mut s, mut states, mut rewards) = (i % 2, vec![(i % 2) as f64], vec![]);
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn values_come_action_after_action() {
-        let q = NeuralQ::<Observed>::new(three_levels());
+        let q = NeuralQ::<StateOnly>::new(three_levels());
         let rows = [[1.0, 10.0, 2.0], [3.0, 50.0, 0.0]];
         let (mut both, mut alone) = ([0.0; 4], [[0.0; 2]; 2]);
         q.values(&rows.concat(), &mut both);
@@ -364,7 +364,7 @@ mod tests {
             let settings = NeuralSettings { iterations, steps: 40, hidden: vec![8], ..NeuralSettings::default() };
             neural_fitted_q_iteration(&deterministic(), 1, &settings, Stream::new(6)).unwrap()
         };
-        let values = |q: NeuralQ<Observed>| {
+        let values = |q: NeuralQ<StateOnly>| {
             let mut values = [0.0; 4];
             q.values(&[0.0, 1.0], &mut values);
             values

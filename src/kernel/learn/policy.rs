@@ -2,12 +2,17 @@
 
 use super::ActionValue;
 use crate::kernel::model::worlds::{World, draw_action};
-use crate::kernel::preprocess::{Observed, View};
+use crate::kernel::preprocess::{StateAndLevel, View};
 
 /// A decision rule on views of one kind.
 pub trait Policy<V: View>: Send + Sync {
     /// |A|.
     fn actions(&self) -> usize;
+
+    /// How many numbers a view must have; `None` where any number will do.
+    fn inputs(&self) -> Option<usize> {
+        None
+    }
 
     /// π(a | sᵢ) for a block of rows, |A| numbers a row.
     fn probabilities(&self, rows: &[f64], width: usize, out: &mut [f64]);
@@ -32,6 +37,10 @@ pub struct Greedy<Q>(pub Q);
 impl<V: View, Q: ActionValue<V>> Policy<V> for Greedy<Q> {
     fn actions(&self) -> usize {
         self.0.actions()
+    }
+
+    fn inputs(&self) -> Option<usize> {
+        Some(self.0.inputs())
     }
 
     fn probabilities(&self, rows: &[f64], width: usize, out: &mut [f64]) {
@@ -90,9 +99,13 @@ impl<V: View> Policy<V> for UniformlyRandom {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Behaviour<W>(pub W);
 
-impl<W: World> Policy<Observed> for Behaviour<W> {
+impl<W: World> Policy<StateAndLevel> for Behaviour<W> {
     fn actions(&self) -> usize {
         self.0.actions()
+    }
+
+    fn inputs(&self) -> Option<usize> {
+        Some(self.0.state_dim() + 1)
     }
 
     fn probabilities(&self, rows: &[f64], width: usize, out: &mut [f64]) {

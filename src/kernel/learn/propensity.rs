@@ -242,6 +242,10 @@ impl<V: View, F: FeatureMap> Policy<V> for Softmax<V, F> {
         self.actions
     }
 
+    fn inputs(&self) -> Option<usize> {
+        Some(self.features.inputs())
+    }
+
     fn probabilities(&self, rows: &[f64], _width: usize, out: &mut [f64]) {
         self.for_each_block(rows, |first, _, p| {
             let m = p.len() / self.actions;
@@ -263,7 +267,7 @@ mod tests {
     use super::*;
     use crate::kernel::data::{Labels, PanelBuilder, Person};
     use crate::kernel::learn::features::{OneHot, Polynomial};
-    use crate::kernel::preprocess::{Observed, Unaware, batch};
+    use crate::kernel::preprocess::{StateOnly, Unaware, batch};
 
     const WEIGHTS: [f64; 4] = [0.4, -1.1, -0.3, 0.7];
 
@@ -272,7 +276,7 @@ mod tests {
         (0..2 * block::ROWS + 37).map(|i| 1.5 * (1.7 * i as f64).sin() + 0.2).collect()
     }
 
-    fn policy() -> Softmax<Observed, Polynomial> {
+    fn policy() -> Softmax<StateOnly, Polynomial> {
         Softmax::new(Polynomial::new(1, 1).unwrap(), 3, WEIGHTS.to_vec())
     }
 
@@ -327,7 +331,7 @@ mod tests {
         assert!((policy().largest_movement(&rows, &step) - 7.9).abs() < 1e-12);
     }
 
-    fn experience(actions: usize, people: &[(&[f64], &[u32])]) -> Experience<Observed> {
+    fn experience(actions: usize, people: &[(&[f64], &[u32])]) -> Experience<StateOnly> {
         let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(actions), 1).unwrap();
         for (i, &(states, actions)) in people.iter().enumerate() {
             let (id, rewards) = (i.to_string(), vec![0.0; actions.len()]);
@@ -336,7 +340,7 @@ mod tests {
         batch(&Unaware { state_dim: 1 }, &builder.finish()).unwrap()
     }
 
-    fn assert_fit(fit: &PropensityFit<Observed, impl FeatureMap>, weights: &[f64], log_likelihood: f64) {
+    fn assert_fit(fit: &PropensityFit<StateOnly, impl FeatureMap>, weights: &[f64], log_likelihood: f64) {
         // Newton's error after a step of 2⁻²⁶ is below the rounding of what it is computed from.
         fit.policy.weights().iter().zip(weights).for_each(|(x, y)| assert!((x - y).abs() < 1e-12, "{x} and {y}"));
         assert_eq!(fit.policy.weights().len(), weights.len());
@@ -379,14 +383,14 @@ mod tests {
 
     #[test]
     fn a_single_action_leaves_nothing_to_chance() {
-        let single = Softmax::<Observed, _>::new(Polynomial::new(1, 1).unwrap(), 1, vec![]);
+        let single = Softmax::<StateOnly, _>::new(Polynomial::new(1, 1).unwrap(), 1, vec![]);
         assert!(single.is_deterministic() && !policy().is_deterministic());
     }
 
     #[test]
     fn states_of_two_coordinates_are_read_whole() {
         let weights = [0.4, -1.1, 0.6, -0.3, 0.7, 0.2];
-        let policy: Softmax<Observed, _> = Softmax::new(Polynomial::new(2, 1).unwrap(), 3, weights.to_vec());
+        let policy: Softmax<StateOnly, _> = Softmax::new(Polynomial::new(2, 1).unwrap(), 3, weights.to_vec());
         let rows: Vec<f64> = (0..2 * (2 * block::ROWS + 37)).map(|i| (1.7 * i as f64).sin()).collect();
         let mut p = vec![0.0; 3 * rows.len() / 2];
         policy.probabilities(&rows, 2, &mut p);

@@ -182,10 +182,10 @@ mod tests {
     use super::*;
     use crate::kernel::data::{Labels, PanelBuilder, Person};
     use crate::kernel::learn::features::OneHot;
-    use crate::kernel::preprocess::{Experience, Observed, Unaware, batch};
+    use crate::kernel::preprocess::{Experience, StateOnly, Unaware, batch};
 
     /// Two people at the points 0, 1 and 2: five transitions with action 0, at 0, 0, 1, 0 and 1, and three with action 1, at 1, 1 and 0.
-    fn people() -> Experience<Observed> {
+    fn people() -> Experience<StateOnly> {
         let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(2), 1).unwrap();
         let first: (&[f64], &[u32]) = (&[0.0, 0.0, 1.0, 1.0, 2.0], &[0, 0, 0, 1]);
         let second: (&[f64], &[u32]) = (&[1.0, 0.0, 0.0, 1.0, 2.0], &[1, 1, 0, 0]);

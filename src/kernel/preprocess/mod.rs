@@ -1,7 +1,7 @@
 //! What a policy may see: from a history to the numbers a decision rule reads.
 //!
 //! There is one stepwise form with explicit [`Memory`], which deployment uses, and [`batch()`], which folds the same steps over a
-//! panel. The view is a type: a policy that reads [`Augmented`] rows cannot be given [`Observed`] ones.
+//! panel. The view is a type: a policy that reads [`Augmented`] rows cannot be given [`StateOnly`] ones.
 
 mod batch;
 mod cross_fit;
@@ -22,4 +22,4 @@ pub use observed::{Full, Unaware};
 pub use oracle::Oracle;
 pub use sequential::Sequential;
 pub use single_stage::SingleStage;
-pub use view::{Augmented, Observed, Preprocessor, View};
+pub use view::{Augmented, Observed, Preprocessor, StateAndLevel, StateOnly, View};

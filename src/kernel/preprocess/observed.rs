@@ -1,6 +1,6 @@
 //! The two views that are not fair: everything, and everything but the sensitive attribute.
 
-use super::{Memory, Observed, Preprocessor};
+use super::{Memory, Preprocessor, StateAndLevel, StateOnly};
 
 /// Full: the policy reads the state and the sensitive level. A view is (s, z) with z the level's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Unaware {
 }
 
 impl Preprocessor for Full {
-    type View = Observed;
+    type View = StateAndLevel;
 
     fn width(&self) -> usize {
         self.state_dim + 1
@@ -45,7 +45,7 @@ impl Preprocessor for Full {
 }
 
 impl Preprocessor for Unaware {
-    type View = Observed;
+    type View = StateOnly;
 
     fn width(&self) -> usize {
         self.state_dim

@@ -1,32 +1,47 @@
-//! The two things a policy can be allowed to read, as types.
+//! The three things a policy can be allowed to read, as types.
 
 use super::Memory;
 
-/// What a policy reads. The only implementors are [`Observed`] and [`Augmented`].
+/// What a policy reads. The only implementors are [`StateOnly`], [`StateAndLevel`] and [`Augmented`].
 pub trait View: Send + Sync + 'static + sealed::Sealed {
-    /// `observed` or `augmented`, as policy files spell it.
-    const NAME: &'static str;
+    /// Whether the last number of a view is the code of the person's level.
+    const READS_LEVEL: bool;
 }
 
-/// The state as observed, with or without the sensitive level: Full and Unaware.
+/// The state as observed, without the sensitive level: Unaware.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Observed {}
+pub enum StateOnly {}
+
+/// The state as observed, then the code of the sensitive level: Full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StateAndLevel {}
 
 /// The states of all levels at once, [ŝ⁽¹⁾, …, ŝ⁽ᴷ⁾]: Oracle and Ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Augmented {}
 
-impl View for Observed {
-    const NAME: &'static str = "observed";
+/// Views that hold nothing but what is observed now, so that a policy on them needs no memory.
+pub trait Observed: View {}
+
+impl Observed for StateOnly {}
+impl Observed for StateAndLevel {}
+
+impl View for StateOnly {
+    const READS_LEVEL: bool = false;
+}
+
+impl View for StateAndLevel {
+    const READS_LEVEL: bool = true;
 }
 
 impl View for Augmented {
-    const NAME: &'static str = "augmented";
+    const READS_LEVEL: bool = false;
 }
 
 mod sealed {
     pub trait Sealed {}
-    impl Sealed for super::Observed {}
+    impl Sealed for super::StateOnly {}
+    impl Sealed for super::StateAndLevel {}
     impl Sealed for super::Augmented {}
 }
 

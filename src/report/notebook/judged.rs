@@ -3,9 +3,9 @@
 use super::{Content, Show};
 use crate::kernel::data::Panel;
 use crate::kernel::evaluate::{ActionRates, Evaluation, FittedEvaluation, Overlap, Paths, StrictUnfairness};
+use crate::report::Table;
 use crate::report::number::{plain, significant, with_interval};
 use crate::report::plot::{Axis, Dumbbell, Pair, Span};
-use crate::report::{Table, outcome};
 use crate::theory::optimum::{Bounded, Optimum};
 
 impl Show for Evaluation {
@@ -77,7 +77,7 @@ impl<V, F> Show for FittedEvaluation<V, F> {
         table.push(["value".to_string(), self.value.map_or("none: diverged".into(), |v| with_interval(v, 3))]);
         table.push(["tuples".to_string(), self.transitions.to_string()]);
         table.push(["condition number of the regressions".to_string(), plain(self.condition, 1)]);
-        table.push(["ended".to_string(), outcome(self.outcome)]);
+        table.push(["ended".to_string(), self.outcome.to_string()]);
         Content::table(&table)
     }
 }

@@ -5,8 +5,8 @@ use crate::kernel::data::Panel;
 use crate::kernel::learn::FittedQ;
 use crate::kernel::model::fitted::Fitted;
 use crate::kernel::preprocess::diagnostics::Diagnostics;
+use crate::report::Table;
 use crate::report::number::{plain, significant, with_interval};
-use crate::report::{Table, outcome};
 
 impl Show for Fitted {
     fn content(&self) -> Content {
@@ -31,7 +31,7 @@ impl<V, F> Show for FittedQ<V, F> {
         let mut table = Table::new("Fitted Q iteration.", 1, ["", "found"]);
         table.push(["tuples", &self.transitions.to_string()]);
         table.push(["condition number of the regressions", &plain(self.condition, 1)]);
-        table.push(["ended", &outcome(self.outcome)]);
+        table.push(["ended", &self.outcome.to_string()]);
         Content::table(&table)
     }
 }

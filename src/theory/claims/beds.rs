@@ -6,7 +6,7 @@ use crate::kernel::data::{Labels, PanelBuilder, Person};
 use crate::kernel::learn::{Clipping, FittedQ, Settings, features, fitted_q_iteration};
 use crate::kernel::numeric::quadrature::gauss_legendre;
 use crate::kernel::numeric::{Stream, small};
-use crate::kernel::preprocess::{Observed, Unaware, batch};
+use crate::kernel::preprocess::{StateOnly, Unaware, batch};
 use crate::theory::beds::{Circle, Hat};
 use std::f64::consts::{PI, TAU};
 
@@ -231,6 +231,6 @@ pub(super) fn learn(bed: &Hat, n: usize, steps: usize, by: Disturbance, clipping
     let axis = features::Axis { low: 0.0, high: 1.0, nodes: bed.cells() + 1 };
     let map = features::Tent::new(vec![axis]).expect("two nodes or more");
     let settings = Settings { discount: bed.discount(), iterations: steps, tolerance: 0.0, clipping };
-    let fit: FittedQ<Observed, _> = fitted_q_iteration(&experience, &map, settings).expect("a sound call");
+    let fit: FittedQ<StateOnly, _> = fitted_q_iteration(&experience, &map, settings).expect("a sound call");
     HatFit { weights: fit.q.weights().to_vec(), ..made }
 }

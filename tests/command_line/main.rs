@@ -1,74 +1,16 @@
 //! The commands as people and scripts use them: files in, files out, exit codes, and nothing half-written.
 
+use counterfair::fair::{Deployment, Policy};
 use counterfair::kernel::data::{ReadOptions, read_csv};
-use counterfair::kernel::learn::Deployment;
-use counterfair::kernel::learn::stored::StoredPolicy;
+mod folder;
+mod options;
+
+use folder::Folder;
 use proptest::prelude::*;
 use serde_json::Value;
 use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-
-/// A folder of its own for each test, removed at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        self.run_with(arguments, "")
-    }
-
-    fn run_with(&self, arguments: &[&str], input: &str) -> Output {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_counterfair"))
-            .args(arguments)
-            .current_dir(&self.0)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // A program that stops at a bad line closes its end early; that is its right.
-        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        child.wait_with_output().unwrap()
-    }
-
-    fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> =
-            fs::read_dir(&self.0).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-
-    #[track_caller]
-    fn succeed(&self, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    /// The message of a command that must fail with 2.
-    #[track_caller]
-    fn refuse(&self, arguments: &[&str], input: &str) -> String {
-        let output = self.run_with(arguments, input);
-        let message = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{message}");
-        assert!(!message.contains("panicked"), "{message}");
-        message
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 fn simulated(folder: &Folder, world: &str, n: &str) {
     folder.succeed(&[
@@ -199,7 +141,7 @@ fn deciding_on_a_stream_gives_exactly_the_batch_actions() {
             "policy.json",
         ]);
         let panel = read_csv(&folder.0.join("data.csv"), &ReadOptions::default()).unwrap().panel;
-        let agent = StoredPolicy::read(&folder.0.join("policy.json")).unwrap().agent();
+        let agent = Policy::load(folder.0.join("policy.json")).unwrap().agent();
         let (n, p, horizon) = (panel.people(), panel.state_dim(), panel.horizon());
         let at = |t: usize| -> Vec<f64> { panel.iter().flat_map(|x| x.states[t * p..(t + 1) * p].to_vec()).collect() };
         let mut expected = vec![vec![]; n];
@@ -240,13 +182,13 @@ fn a_bad_line_names_itself_and_earlier_decisions_stand() {
     let good = r#"{"id": 7, "z": 1, "state": [0.3]}"#;
     let cases = [
         ("nonsense", "line 2"),
-        (r#"{"id": 8, "z": 3, "state": [0.3]}"#, "z is 3; the policy knows [\"0\", \"1\"]"),
+        (r#"{"id": 8, "z": 3, "state": [0.3]}"#, "z is \"3\"; the policy knows [\"0\", \"1\"]"),
         (r#"{"id": 8, "z": 1, "state": [0.3, 1.0]}"#, "state has 2 numbers, the policy reads 1"),
         (r#"{"id": 8, "z": 1, "state": [1e999]}"#, "line 2"),
         (r#"{"id": 8, "z": 1, "state": [0.3], "action": 0}"#, "nothing is remembered of them"),
         (r#"{"id": 7, "z": 1, "state": [0.3]}"#, "needs the action taken since"),
-        (r#"{"id": 7, "z": 0, "state": [0.3], "action": 0}"#, "z of 7 was \"1\", now 0"),
-        (r#"{"id": 7, "z": 1, "state": [0.3], "action": 5}"#, "action is 5"),
+        (r#"{"id": 7, "z": 0, "state": [0.3], "action": 0}"#, "z of 7 was \"1\", now \"0\""),
+        (r#"{"id": 7, "z": 1, "state": [0.3], "action": 5}"#, "action is \"5\""),
         (r#"{"id": [1], "z": 1, "state": [0.3]}"#, "neither a string nor a number"),
         (r#"{"id": 8, "z": 1, "state": [0.3], "sate": 1}"#, "unknown field"),
     ];
@@ -323,7 +265,7 @@ fn population_weights_replace_the_shares() {
         assert_eq!(before.rewards, after.rewards, "with all weight on a person's own level the reward stays");
     }
     for (weights, expected) in
-        [("1", "1 numbers for the 2 levels"), ("1,-1", "-1 is not a weight"), ("0,0", "sum to 0")]
+        [("1", "1 numbers for 2 levels"), ("1,-1", "-1 is not a weight"), ("0,0", "they sum to 0")]
     {
         let message = folder.refuse(&args(weights), "");
         assert!(message.contains(expected), "{message}");
@@ -374,7 +316,7 @@ proptest! {
             2 => { let end = (at + len).min(bytes.len()); bytes.drain(at..end); }
             _ => { let end = (at + len).min(bytes.len()); let piece = bytes[at..end].to_vec(); bytes.splice(at..at, piece); }
         }
-        if let Ok(policy) = StoredPolicy::from_json(&bytes, "mutated") {
+        if let Ok(policy) = Policy::from_json(&bytes, "mutated") {
             let agent = policy.agent();
             let mut memory = agent.begin(&[0], &vec![0.5; policy.state_dim], &[0.5]);
             agent.act(&mut memory, &[0.5], &mut [0]);
@@ -390,7 +332,7 @@ proptest! {
     fn mutated_lines_are_errors_or_decisions(byte in any::<u8>(), at in any::<prop::sample::Index>(), len in 0usize..20, kind in 0u8..4) {
         const FIRST: &[u8] = br#"{"id": "ann", "z": "1", "state": [0.25]}"#;
         const NEXT: &[u8] = br#"{"id": "ann", "z": 1, "state": [-1.5e0], "action": "0"}"#;
-        let policy = StoredPolicy::from_json(POLICY.as_bytes(), "policy").unwrap();
+        let policy = Policy::from_json(POLICY.as_bytes(), "policy").unwrap();
         let (mut mutated, mut clean) = (Deployment::new(policy.clone()), Deployment::new(policy));
         mutated.answer(FIRST).unwrap();
         clean.answer(FIRST).unwrap();
@@ -428,18 +370,18 @@ fn what_the_fuzzer_starts_from_is_sound() {
         files
     };
     for policy in seeds("policy") {
-        StoredPolicy::from_json(&policy, "seed").unwrap();
+        Policy::from_json(&policy, "seed").unwrap();
     }
     for file in seeds("decide") {
         let mut lines = file.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        let mut deployment = Deployment::new(StoredPolicy::from_json(lines.next().unwrap(), "seed").unwrap());
+        let mut deployment = Deployment::new(Policy::from_json(lines.next().unwrap(), "seed").unwrap());
         assert_eq!(lines.map(|line| deployment.answer(line).unwrap()).count(), 3);
     }
 }
 
 #[test]
 fn the_policy_that_is_mutated_is_itself_sound() {
-    StoredPolicy::from_json(POLICY.as_bytes(), "policy").unwrap();
+    Policy::from_json(POLICY.as_bytes(), "policy").unwrap();
 }
 
 #[test]
@@ -456,7 +398,7 @@ fn parts_that_do_not_fit_are_named() {
     for (from, to, expected) in cases {
         assert!(POLICY.contains(from), "{from}");
         let broken = POLICY.replacen(from, to, 1);
-        match StoredPolicy::from_json(broken.as_bytes(), "policy") {
+        match Policy::from_json(broken.as_bytes(), "policy") {
             Err(error) => assert!(error.to_string().contains(expected), "{to}: {error}"),
             Ok(_) => panic!("{to} was accepted"),
         }

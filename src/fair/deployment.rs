@@ -1,15 +1,27 @@
-//! A stored policy at work: one line about a person in, one decision out, one memory a person.
+//! A policy at work: a request about a person in, a decision out, one memory per person.
 
-use super::stored::{Method, StoredPolicy};
-use super::{Agent, AgentMemory};
+use super::{Method, Policy};
 use crate::kernel::data::Labels;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use std::collections::HashMap;
+use crate::kernel::learn::{Agent, AgentMemory};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
 
 /// A policy, and what it remembers of everybody it has met.
+///
+/// # Example
+/// ```
+/// use counterfair::prelude::*;
+/// # let world = Linear::new(1.0);
+/// # let people = People::from(simulate(&world, &Exogenous::draw(&world, 100, 5, Stream::new(1))));
+/// let mut desk = Learner::new(Method::Ours).learn(&people)?.deploy();
+/// let first = desk.decide(&Request::first("ann", "1", [0.4]))?;
+/// let second = desk.decide(&Request::after("ann", "1", &first.action, [-0.2]))?;
+/// assert_eq!(second.counterfactual_states.unwrap()["1"], [-0.2]);
+/// # Ok::<(), counterfair::fair::Error>(())
+/// ```
 pub struct Deployment {
-    policy: StoredPolicy,
+    policy: Policy,
     agent: Box<dyn Agent>,
     people: HashMap<String, Known>,
 }
@@ -19,20 +31,49 @@ struct Known {
     memory: AgentMemory,
 }
 
-/// One line of input: who, their level, their state now, and the action taken since the last line about them.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Request {
-    id: Value,
-    z: Value,
-    state: Vec<f64>,
-    #[serde(default)]
-    action: Option<Value>,
+/// Who, their level, their state now, and the action taken since the last request about them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// The person.
+    pub id: String,
+    /// The name of their level.
+    pub level: String,
+    /// Their state now.
+    pub state: Vec<f64>,
+    /// The name of the action that was taken since the last request, which need not be the one decided on; `None` the first time.
+    pub action: Option<String>,
 }
 
-/// Why a line cannot be answered; nothing is remembered of it.
+impl Request {
+    /// The first request about a person.
+    pub fn first(id: impl Into<String>, level: impl Into<String>, state: impl Into<Vec<f64>>) -> Self {
+        Self { id: id.into(), level: level.into(), state: state.into(), action: None }
+    }
+
+    /// A further request, after an action was taken.
+    pub fn after(
+        id: impl Into<String>,
+        level: impl Into<String>,
+        action: impl Into<String>,
+        state: impl Into<Vec<f64>>,
+    ) -> Self {
+        Self { action: Some(action.into()), ..Self::first(id, level, state) }
+    }
+}
+
+/// What to do for a person, and the states that it rests on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Decision {
+    /// The name of the action.
+    pub action: String,
+    /// The state in the world of each level, by the level's name; only Ours has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counterfactual_states: Option<BTreeMap<String, Vec<f64>>>,
+}
+
+/// Why a request cannot be answered; nothing is remembered of it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum LineError {
+pub enum RequestError {
     /// Not an object with `id`, `z`, `state` and, if wanted, `action`.
     #[error("{0}")]
     Malformed(String),
@@ -57,20 +98,20 @@ pub enum LineError {
         /// Numbers needed.
         needed: usize,
     },
-    /// A first line with a previous action.
+    /// A first request with a previous action.
     #[error("the first line about {id} has a previous action, but nothing is remembered of them")]
     NothingRemembered {
         /// The person.
         id: String,
     },
-    /// A further line without the action taken in between.
+    /// A further request without the action taken in between.
     #[error("a further line about {id} needs the action taken since the last one")]
     MissingAction {
         /// The person.
         id: String,
     },
     /// A level that differs from the one remembered.
-    #[error("z of {id} was {was:?}, now {now}")]
+    #[error("z of {id} was {was:?}, now {now:?}")]
     LevelChanged {
         /// The person.
         id: String,
@@ -91,34 +132,30 @@ pub enum LineError {
 
 impl Deployment {
     /// A policy that has met nobody yet.
-    pub fn new(policy: StoredPolicy) -> Self {
+    pub fn new(policy: Policy) -> Self {
         Self { agent: policy.agent(), policy, people: HashMap::new() }
     }
 
-    /// Decides for one person; a line that cannot be used changes no memory.
+    /// Decides for one person; a request that cannot be used changes no memory.
     ///
     /// # Errors
-    /// [`LineError`].
-    pub fn answer(&mut self, line: &[u8]) -> Result<Value, LineError> {
-        let request: Request = serde_json::from_slice(line).map_err(|error| LineError::Malformed(error.to_string()))?;
+    /// [`RequestError`].
+    pub fn decide(&mut self, request: &Request) -> Result<Decision, RequestError> {
         let policy = &self.policy;
-        let id = name(&request.id).ok_or_else(|| LineError::Id(request.id.to_string()))?;
-        let level = code(&policy.levels, &request.z, "z")?;
+        let id = || request.id.clone();
+        let level = code(&policy.levels, &request.level, "z")?;
         if request.state.len() != policy.state_dim {
-            return Err(LineError::Width { found: request.state.len(), needed: policy.state_dim });
+            return Err(RequestError::Width { found: request.state.len(), needed: policy.state_dim });
         }
-        let taken = match &request.action {
-            None | Some(Value::Null) => None,
-            Some(value) => Some(code(&policy.actions, value, "action")?),
-        };
-        let mut memory = match (self.people.get(&id), taken) {
+        let taken = request.action.as_ref().map(|name| code(&policy.actions, name, "action")).transpose()?;
+        let mut memory = match (self.people.get(&request.id), taken) {
             (None, None) => self.agent.begin(&[level], &request.state, &[0.5]),
-            (None, Some(_)) => return Err(LineError::NothingRemembered { id }),
+            (None, Some(_)) => return Err(RequestError::NothingRemembered { id: id() }),
             (Some(person), _) if person.level != level => {
                 let was = policy.levels.name(person.level as usize).to_string();
-                return Err(LineError::LevelChanged { id, was, now: request.z.to_string() });
+                return Err(RequestError::LevelChanged { id: id(), was, now: request.level.clone() });
             }
-            (Some(_), None) => return Err(LineError::MissingAction { id }),
+            (Some(_), None) => return Err(RequestError::MissingAction { id: id() }),
             (Some(person), Some(action)) => {
                 let mut memory = person.memory.clone();
                 self.agent.advance(&mut memory, &[action], &request.state);
@@ -127,22 +164,76 @@ impl Deployment {
         };
         let view = memory.parts.first().map_or(&[][..], |part| &part.view);
         if let Some(&value) = view.iter().find(|x| !x.is_finite()) {
-            return Err(LineError::Overflow { id, value });
+            return Err(RequestError::Overflow { id: id(), value });
         }
-        let worlds = (policy.method == Method::Ours).then(|| {
+        let counterfactual_states = (policy.method == Method::Ours).then(|| {
             let by_level = view.chunks_exact(policy.state_dim).enumerate();
-            by_level
-                .map(|(k, state)| (policy.levels.name(k).to_string(), json!(state)))
-                .collect::<serde_json::Map<_, _>>()
+            by_level.map(|(k, state)| (policy.levels.name(k).to_string(), state.to_vec())).collect()
         });
         let mut action = [0];
         self.agent.act(&mut memory, &[0.5], &mut action);
-        let mut answer = json!({ "id": request.id, "action": policy.actions.name(action[0] as usize) });
-        if let Some(worlds) = worlds {
-            answer["counterfactual_states"] = worlds.into();
+        let action = policy.actions.name(action[0] as usize).to_string();
+        self.people.insert(id(), Known { level, memory });
+        Ok(Decision { action, counterfactual_states })
+    }
+
+    /// [`decide`](Self::decide) for one line of JSON, `{"id": …, "z": …, "state": […], "action": …}`, answered by another.
+    ///
+    /// # Errors
+    /// [`RequestError`].
+    pub fn answer(&mut self, line: &[u8]) -> Result<String, RequestError> {
+        let line = Line::parse(line)?;
+        Ok(line.answer(&self.decide(&line.request)?))
+    }
+}
+
+fn code(labels: &Labels, name: &str, what: &'static str) -> Result<u32, RequestError> {
+    labels.code(name).map(|code| code as u32).ok_or_else(|| RequestError::Unknown {
+        what,
+        value: format!("{name:?}"),
+        known: labels.names().to_vec(),
+    })
+}
+
+/// A request as one line of JSON; ids, levels and actions may be written as numbers.
+struct Line {
+    /// The id as it was written, for the answer.
+    id: Value,
+    /// The request.
+    request: Request,
+}
+
+impl Line {
+    fn parse(text: &[u8]) -> Result<Self, RequestError> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Written {
+            id: Value,
+            z: Value,
+            state: Vec<f64>,
+            #[serde(default)]
+            action: Option<Value>,
         }
-        self.people.insert(id, Known { level, memory });
-        Ok(answer)
+        let Written { id, z, state, action } =
+            serde_json::from_slice(text).map_err(|error| RequestError::Malformed(error.to_string()))?;
+        let request = Request {
+            id: name(&id).ok_or_else(|| RequestError::Id(id.to_string()))?,
+            level: name(&z).unwrap_or_else(|| z.to_string()),
+            state,
+            action: action.filter(|a| !a.is_null()).map(|a| name(&a).unwrap_or_else(|| a.to_string())),
+        };
+        Ok(Self { id, request })
+    }
+
+    /// The answer as one line of JSON, with the id as it was written.
+    fn answer(&self, decision: &Decision) -> String {
+        #[derive(Serialize)]
+        struct Answer<'a> {
+            id: &'a Value,
+            #[serde(flatten)]
+            decision: &'a Decision,
+        }
+        serde_json::to_string(&Answer { id: &self.id, decision }).expect("strings and finite numbers")
     }
 }
 
@@ -155,26 +246,22 @@ fn name(value: &Value) -> Option<String> {
     }
 }
 
-fn code(labels: &Labels, value: &Value, what: &'static str) -> Result<u32, LineError> {
-    let code = name(value).and_then(|name| labels.code(&name));
-    code.map(|code| code as u32).ok_or_else(|| LineError::Unknown {
-        what,
-        value: value.to_string(),
-        known: labels.names().to_vec(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::learn::stored::tests::policy;
+    use crate::fair::policy::tests::policy;
+    use serde_json::json;
 
     fn deployed(method: Method) -> Deployment {
         Deployment::new(policy(method))
     }
 
+    fn answer(deployment: &mut Deployment, line: &str) -> Result<Value, RequestError> {
+        deployment.answer(line.as_bytes()).map(|answer| serde_json::from_str(&answer).unwrap())
+    }
+
     fn ask(deployment: &mut Deployment, line: &str) -> Value {
-        deployment.answer(line.as_bytes()).unwrap()
+        answer(deployment, line).unwrap()
     }
 
     /// An answer of Ours: whom, what, and the two counterfactual states, to the rounding of a least-squares fit.
@@ -219,31 +306,31 @@ mod tests {
     fn a_line_that_cannot_be_used_is_named_and_forgotten() {
         let mut ours = deployed(Method::Ours);
         ask(&mut ours, r#"{"id": 7, "z": "m", "state": [2.5, 1.0]}"#);
-        let mut refused = |line: &str| ours.answer(line.as_bytes()).unwrap_err();
-        assert!(matches!(refused(r#"{"id": 8, "z": "m"}"#), LineError::Malformed(why) if why.contains("state")));
+        let mut refused = |line: &str| answer(&mut ours, line).unwrap_err();
+        assert!(matches!(refused(r#"{"id": 8, "z": "m"}"#), RequestError::Malformed(why) if why.contains("state")));
         let extra = refused(r#"{"id": 8, "z": "m", "state": [1.0, 1.0], "age": 3}"#);
-        assert!(matches!(extra, LineError::Malformed(why) if why.contains("age")));
-        assert_eq!(refused(r#"{"id": [8], "z": "m", "state": [1.0, 1.0]}"#), LineError::Id("[8]".into()));
+        assert!(matches!(extra, RequestError::Malformed(why) if why.contains("age")));
+        assert_eq!(refused(r#"{"id": [8], "z": "m", "state": [1.0, 1.0]}"#), RequestError::Id("[8]".into()));
         let known = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
         assert_eq!(
             refused(r#"{"id": 8, "z": 3, "state": [1.0, 1.0]}"#),
-            LineError::Unknown { what: "z", value: "3".into(), known: known(&["f", "m"]) }
+            RequestError::Unknown { what: "z", value: "\"3\"".into(), known: known(&["f", "m"]) }
         );
         assert_eq!(
             refused(r#"{"id": 7, "z": "m", "state": [1.0, 1.0], "action": "all"}"#),
-            LineError::Unknown { what: "action", value: "\"all\"".into(), known: known(&["high", "low", "none"]) }
+            RequestError::Unknown { what: "action", value: "\"all\"".into(), known: known(&["high", "low", "none"]) }
         );
-        assert_eq!(refused(r#"{"id": 8, "z": "m", "state": [1.0]}"#), LineError::Width { found: 1, needed: 2 });
+        assert_eq!(refused(r#"{"id": 8, "z": "m", "state": [1.0]}"#), RequestError::Width { found: 1, needed: 2 });
         assert_eq!(
             refused(r#"{"id": 8, "z": "m", "state": [1.0, 1.0], "action": "low"}"#),
-            LineError::NothingRemembered { id: "8".into() }
+            RequestError::NothingRemembered { id: "8".into() }
         );
         // The number 7 and the text 7 are one person.
         let silent = refused(r#"{"id": "7", "z": "m", "state": [1.0, 1.0]}"#);
-        assert_eq!(silent, LineError::MissingAction { id: "7".into() });
+        assert_eq!(silent, RequestError::MissingAction { id: "7".into() });
         assert_eq!(
             refused(r#"{"id": 7, "z": "f", "state": [1.0, 1.0], "action": "low"}"#),
-            LineError::LevelChanged { id: "7".into(), was: "m".into(), now: "\"f\"".into() }
+            RequestError::LevelChanged { id: "7".into(), was: "m".into(), now: "f".into() }
         );
         // As if none of these had been said.
         let next = ask(&mut ours, r#"{"id": 7, "z": "m", "state": [1.0, -1.0], "action": "none"}"#);
@@ -256,8 +343,8 @@ mod tests {
         ask(&mut ours, r#"{"id": 1, "z": "m", "state": [-1.7e308, 0.0]}"#);
         // The state minus half the one before is 2.55e308.
         let line = r#"{"id": 1, "z": "m", "state": [1.7e308, 0.0], "action": "low"}"#;
-        let overflow = LineError::Overflow { id: "1".into(), value: f64::INFINITY };
-        assert_eq!(ours.answer(line.as_bytes()), Err(overflow));
+        let overflow = RequestError::Overflow { id: "1".into(), value: f64::INFINITY };
+        assert_eq!(answer(&mut ours, line), Err(overflow));
     }
 
     #[test]

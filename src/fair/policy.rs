@@ -1,8 +1,9 @@
 //! A policy on disk: everything deployment needs, in one versioned JSON file.
 
-use super::features::{FeatureMap, Features};
-use super::{Agent, Deployed, Greedy, LinearQ, NeuralQ, QNet};
-use crate::kernel::data::{Columns, Labels, RowConvention};
+use super::{Deployment, Error, People};
+use crate::kernel::data::{Columns, Labels, MissingRepair, ReadOptions, RowConvention, atomically};
+use crate::kernel::learn::features::{FeatureMap, Features};
+use crate::kernel::learn::{Agent, Deployed, Greedy, LinearQ, NeuralQ, QNet};
 use crate::kernel::model::Mechanism;
 use crate::kernel::model::fitted::Fitted;
 use crate::kernel::preprocess::{Full, Preprocessor, Sequential, Unaware};
@@ -19,12 +20,40 @@ const FORMAT: &str = "counterfair policy";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
-    /// Counterfactual states of all levels, by `alg:cf:1`.
+    /// Counterfactual states of all levels, by `alg:cf:1`: fair.
     Ours,
-    /// State and level.
+    /// State and level: not fair.
     Full,
-    /// State alone.
+    /// State alone: not fair either, since the level has shaped the state.
     Unaware,
+}
+
+/// A name that is no method.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is none of ours, full, unaware")]
+pub struct UnknownMethod(pub String);
+
+impl std::str::FromStr for Method {
+    type Err = UnknownMethod;
+
+    fn from_str(name: &str) -> Result<Self, UnknownMethod> {
+        match name {
+            "ours" => Ok(Self::Ours),
+            "full" => Ok(Self::Full),
+            "unaware" => Ok(Self::Unaware),
+            _ => Err(UnknownMethod(name.into())),
+        }
+    }
+}
+
+impl std::fmt::Display for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Ours => "ours",
+            Self::Full => "full",
+            Self::Unaware => "unaware",
+        })
+    }
 }
 
 /// How a policy came to be.
@@ -44,9 +73,9 @@ pub struct Manifest {
     pub outcome: String,
 }
 
-/// A policy as it is stored.
+/// A policy: what it reads, how it values actions, and where it comes from. What is saved is what is here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StoredPolicy {
+pub struct Policy {
     /// Always `counterfair policy`.
     format: String,
     /// The version of the format.
@@ -163,8 +192,8 @@ pub enum PolicyFileError {
     },
 }
 
-/// What [`StoredPolicy::new`] puts together.
-pub struct Parts {
+/// What [`Policy::new`] puts together.
+pub(crate) struct Parts {
     /// What it reads.
     pub method: Method,
     /// Level names.
@@ -187,9 +216,9 @@ pub struct Parts {
     pub manifest: Manifest,
 }
 
-impl StoredPolicy {
-    /// A policy ready to be written.
-    pub fn new(parts: Parts) -> Self {
+impl Policy {
+    /// A policy made of parts that fit.
+    pub(crate) fn new(parts: Parts) -> Self {
         let Parts { method, levels, actions, state_dim, columns, rows, level_weights, mechanism, q, manifest } = parts;
         Self {
             format: FORMAT.into(),
@@ -211,10 +240,45 @@ impl StoredPolicy {
     ///
     /// # Errors
     /// [`PolicyFileError`].
-    pub fn read(path: &Path) -> Result<Self, PolicyFileError> {
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, PolicyFileError> {
+        let path = path.as_ref();
         let file = path.display().to_string();
         let text = std::fs::read(path).map_err(|source| PolicyFileError::Io { file: file.clone(), source })?;
         Self::from_json(&text, &file)
+    }
+
+    /// Writes the policy file that [`load`](Self::load) and `counterfair decide` read; whole or not at all.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        Ok(atomically(path.as_ref(), |out| Ok(serde_json::to_writer_pretty(out, self)?))?)
+    }
+
+    /// Reads people to judge the policy on, from a file laid out as the one it was learned from; a level or an action that the policy
+    /// does not know is an error.
+    ///
+    /// # Errors
+    /// [`Error::Data`], or [`Error::StateColumns`].
+    pub fn read_people(&self, path: impl AsRef<Path>, missing: MissingRepair) -> Result<People, Error> {
+        let options = ReadOptions {
+            columns: self.columns.clone(),
+            rows: self.rows,
+            missing,
+            levels: Some(self.levels.clone()),
+            actions: Some(self.actions.clone()),
+        };
+        let people = People::read_with(path, &options)?;
+        let found = people.panel().state_dim();
+        if found != self.state_dim {
+            return Err(Error::StateColumns { file: people.name().into(), found, needed: self.state_dim });
+        }
+        Ok(people)
+    }
+
+    /// The policy at work: it has met nobody yet.
+    pub fn deploy(self) -> Deployment {
+        Deployment::new(self)
     }
 
     /// Parses and validates the contents of a policy file called `file`.
@@ -339,7 +403,7 @@ pub(super) mod tests {
     }
 
     /// Values linear in what each method shows: of `high` a first coordinate, of `low` a second, of `none` ¾.
-    pub(in crate::kernel::learn) fn policy(method: Method) -> StoredPolicy {
+    pub(in crate::fair) fn policy(method: Method) -> Policy {
         let panel = panel();
         let settings = FitSettings { basis: Basis::Linear, pooling: Pooling::PerLevel, ..FitSettings::default() };
         let (width, high, low): (usize, &[f64], &[f64]) = match method {
@@ -350,7 +414,7 @@ pub(super) mod tests {
         };
         let mut weights = [high, low, &vec![0.0; width + 1]].concat();
         weights[2 * (width + 1)] = 0.75;
-        StoredPolicy::new(Parts {
+        Policy::new(Parts {
             method,
             levels: panel.levels().clone(),
             actions: panel.action_names().clone(),
@@ -371,11 +435,11 @@ pub(super) mod tests {
         })
     }
 
-    fn neural(method: Method) -> StoredPolicy {
+    fn neural(method: Method) -> Policy {
         let experience = batch(&Unaware { state_dim: 2 }, &panel()).unwrap();
         let settings = NeuralSettings { iterations: 1, steps: 1, hidden: vec![4], ..NeuralSettings::default() };
         let (q, _) = neural_fitted_q_iteration(&experience, 1, &settings, Stream::new(2)).unwrap();
-        StoredPolicy { q: StoredQ::Neural(q.net().clone()), ..policy(method) }
+        Policy { q: StoredQ::Neural(q.net().clone()), ..policy(method) }
     }
 
     fn labels(names: &str) -> Labels {
@@ -387,7 +451,7 @@ pub(super) mod tests {
         let all = [policy(Method::Ours), policy(Method::Full), policy(Method::Unaware), neural(Method::Unaware)];
         for policy in all {
             let text = serde_json::to_vec(&policy).unwrap();
-            assert_eq!(StoredPolicy::from_json(&text, "p").unwrap(), policy);
+            assert_eq!(Policy::from_json(&text, "p").unwrap(), policy);
         }
     }
 
@@ -396,11 +460,11 @@ pub(super) mod tests {
         let path = std::env::temp_dir().join(format!("counterfair-stored-{}.json", std::process::id()));
         let stored = policy(Method::Full);
         std::fs::write(&path, serde_json::to_vec(&stored).unwrap()).unwrap();
-        let read = StoredPolicy::read(&path);
+        let read = Policy::load(&path);
         std::fs::remove_file(&path).unwrap();
         assert_eq!(read.unwrap(), stored);
         assert!(
-            matches!(StoredPolicy::read(&path), Err(PolicyFileError::Io { file, .. }) if file == path.display().to_string())
+            matches!(Policy::load(&path), Err(PolicyFileError::Io { file, .. }) if file == path.display().to_string())
         );
     }
 
@@ -410,14 +474,14 @@ pub(super) mod tests {
             (r#"{"format": "counterfair policy", "version": 2}"#, "counterfair policy", 2),
             (r#"{"format": "fairness", "version": 1}"#, "fairness", 1),
         ] {
-            match StoredPolicy::from_json(text.as_bytes(), "p") {
+            match Policy::from_json(text.as_bytes(), "p") {
                 Err(PolicyFileError::Version { file, format: f, version: v }) => {
                     assert_eq!((file.as_str(), f.as_str(), v), ("p", format, version));
                 }
                 other => panic!("{other:?}"),
             }
         }
-        let headless = StoredPolicy::from_json(br#"{"format": "counterfair policy", "version": 1}"#, "p");
+        let headless = Policy::from_json(br#"{"format": "counterfair policy", "version": 1}"#, "p");
         assert!(matches!(headless, Err(PolicyFileError::Json { file, .. }) if file == "p"));
     }
 
@@ -425,7 +489,7 @@ pub(super) mod tests {
     fn a_file_whose_parts_do_not_fit_is_refused() {
         let mut stored = policy(Method::Full);
         stored.level_weights.push(0.0);
-        match StoredPolicy::from_json(&serde_json::to_vec(&stored).unwrap(), "p") {
+        match Policy::from_json(&serde_json::to_vec(&stored).unwrap(), "p") {
             Err(PolicyFileError::Inconsistent { file, problem }) => {
                 assert_eq!((file.as_str(), problem.as_str()), ("p", "3 level weights for 2 levels"));
             }
@@ -435,7 +499,7 @@ pub(super) mod tests {
 
     #[test]
     fn the_first_part_that_does_not_fit_is_named() {
-        let problem = |method, change: &dyn Fn(&mut StoredPolicy)| {
+        let problem = |method, change: &dyn Fn(&mut Policy)| {
             let mut stored = policy(method);
             assert_eq!(stored.problem(), None);
             change(&mut stored);
@@ -469,32 +533,29 @@ pub(super) mod tests {
     #[test]
     fn a_net_and_a_mechanism_must_fit_the_policy() {
         assert_eq!(neural(Method::Unaware).problem(), None);
-        let two = StoredPolicy { actions: labels(r#"["high", "low"]"#), ..neural(Method::Unaware) };
+        let two = Policy { actions: labels(r#"["high", "low"]"#), ..neural(Method::Unaware) };
         assert_eq!(two.problem().unwrap(), "a net with 3 outputs for 2 actions");
         // A net that takes a level code has more inputs than this one.
         let mut text = serde_json::to_value(neural(Method::Unaware)).unwrap();
         text["q"]["neural"]["levels"] = 2.into();
-        let coded: StoredPolicy = serde_json::from_value(text).unwrap();
-        assert_eq!(
-            StoredPolicy { method: Method::Full, ..coded }.problem().unwrap(),
-            "the net's parts do not fit together"
-        );
+        let coded: Policy = serde_json::from_value(text).unwrap();
+        assert_eq!(Policy { method: Method::Full, ..coded }.problem().unwrap(), "the net's parts do not fit together");
 
         let mechanism = policy(Method::Ours).mechanism;
-        let spare = StoredPolicy { mechanism: mechanism.clone(), ..policy(Method::Unaware) };
+        let spare = Policy { mechanism: mechanism.clone(), ..policy(Method::Unaware) };
         assert_eq!(spare.problem(), None);
-        let third = StoredPolicy { levels: Labels::numbered(3), level_weights: vec![0.2; 3], ..spare.clone() };
+        let third = Policy { levels: Labels::numbered(3), level_weights: vec![0.2; 3], ..spare.clone() };
         let differ = "the mechanism has 2 levels, 3 actions and 2 coordinates; the policy 3, 3 and 2";
         assert_eq!(third.problem().unwrap(), differ);
         let mut text = serde_json::to_value(&mechanism).unwrap();
         text["initial"][1] = serde_json::json!([0.5]);
-        let broken = StoredPolicy { mechanism: serde_json::from_value(text).unwrap(), ..spare };
+        let broken = Policy { mechanism: serde_json::from_value(text).unwrap(), ..spare };
         assert_eq!(broken.problem().unwrap(), "the mechanism's parts do not fit together");
     }
 
     #[test]
     fn the_agent_takes_the_largest_value_of_what_its_method_shows() {
-        let decide = |policy: &StoredPolicy, level: u32, state: [f64; 2]| {
+        let decide = |policy: &Policy, level: u32, state: [f64; 2]| {
             let agent = policy.agent();
             assert_eq!((agent.actions(), agent.is_deterministic()), (3, true));
             let (mut memory, mut action) = (agent.begin(&[level], &state, &[0.5]), [9]);
@@ -515,7 +576,7 @@ pub(super) mod tests {
             vec![-1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0],
         );
         text["q"]["neural"]["network"] = serde_json::to_value(network.unwrap()).unwrap();
-        let net: StoredPolicy = serde_json::from_value(text).unwrap();
+        let net: Policy = serde_json::from_value(text).unwrap();
         assert_eq!([-1.0, 0.25, 2.0].map(|s| decide(&net, 1, [s, 0.6])), [0, 2, 1]);
     }
 }

@@ -1,0 +1,76 @@
+//! One error for the whole way from a file to a decision.
+
+use super::{PolicyFileError, RequestError};
+use crate::kernel::data::{DataError, PanelError, WriteError};
+use crate::kernel::evaluate::{AuditError, EvaluationError};
+use crate::kernel::learn::features::PolynomialError;
+use crate::kernel::learn::{FittedQError, NeuralQError, PropensityError};
+use crate::kernel::model::fitted::FitError;
+use crate::kernel::preprocess::{CrossFitError, StateOverflow};
+
+/// What went wrong, with the place and the value that the part concerned gave it.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file of people cannot be read or written: file, line, column and value are in it.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The system refused to write a file.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// A person who does not fit into a panel.
+    #[error(transparent)]
+    Panel(#[from] PanelError),
+    /// The mechanism cannot be fitted.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// The panel cannot be cross-fitted.
+    #[error(transparent)]
+    CrossFit(#[from] CrossFitError),
+    /// A counterfactual state overflowed.
+    #[error(transparent)]
+    Overflow(#[from] StateOverflow),
+    /// Fitted Q iteration was called in a way that makes no sense.
+    #[error(transparent)]
+    FittedQ(#[from] FittedQError),
+    /// The same, with a net.
+    #[error(transparent)]
+    NeuralQ(#[from] NeuralQError),
+    /// The features cannot be made.
+    #[error(transparent)]
+    Features(#[from] PolynomialError),
+    /// A policy file cannot be used.
+    #[error(transparent)]
+    PolicyFile(#[from] PolicyFileError),
+    /// The policy cannot be followed along recorded histories.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+    /// Its value cannot be estimated.
+    #[error(transparent)]
+    Evaluation(#[from] EvaluationError),
+    /// The behaviour policy cannot be estimated.
+    #[error(transparent)]
+    Propensity(#[from] PropensityError),
+    /// A request that cannot be answered.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// The weights of the levels are not one number ≥ 0 for each level with a positive sum.
+    #[error("level weights {weights:?} for the levels {levels:?}: {problem}")]
+    LevelWeights {
+        /// The weights given.
+        weights: Vec<f64>,
+        /// The levels there are.
+        levels: Vec<String>,
+        /// What is wrong.
+        problem: String,
+    },
+    /// People with another number of state coordinates than the policy reads.
+    #[error("{file} has {found} state columns, the policy reads {needed}")]
+    StateColumns {
+        /// The file, or what stands for it.
+        file: String,
+        /// Columns found.
+        found: usize,
+        /// Columns needed.
+        needed: usize,
+    },
+}

@@ -1,0 +1,95 @@
+//! People followed over time, and the file they came from.
+
+use super::Error;
+use crate::kernel::data::{Columns, Panel, Read, ReadOptions, Repairs, RowConvention, read, write_preprocessed};
+use std::path::Path;
+
+/// A panel, with what is needed to write it back or to read more of its kind.
+#[derive(Debug, Clone)]
+pub struct People {
+    source: Source,
+}
+
+#[derive(Debug, Clone)]
+enum Source {
+    File { name: String, read: Box<Read> },
+    Memory(Panel),
+}
+
+impl People {
+    /// Reads a long file with the default column names `ID,timestamp,z1,action,reward,state1,…`.
+    ///
+    /// # Errors
+    /// [`Error::Data`], which names file, line, column and value.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::read_with(path, &ReadOptions::default())
+    }
+
+    /// Reads a long file with other columns, rows or repairs.
+    ///
+    /// # Errors
+    /// [`Error::Data`], which names file, line, column and value.
+    pub fn read_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let read = Box::new(read(path, options)?);
+        Ok(Self { source: Source::File { name: path.display().to_string(), read } })
+    }
+
+    /// The people themselves.
+    pub fn panel(&self) -> &Panel {
+        match &self.source {
+            Source::File { read, .. } => &read.panel,
+            Source::Memory(panel) => panel,
+        }
+    }
+
+    /// The columns of the file, or the default ones.
+    pub fn columns(&self) -> Columns {
+        match &self.source {
+            Source::File { read, .. } => read.layout.columns().clone(),
+            Source::Memory(_) => Columns::default(),
+        }
+    }
+
+    /// Where a decision stands in the file.
+    pub fn rows(&self) -> RowConvention {
+        match &self.source {
+            Source::File { read, .. } => read.layout.rows(),
+            Source::Memory(_) => RowConvention::default(),
+        }
+    }
+
+    /// What was repaired on request.
+    pub fn repairs(&self) -> Repairs {
+        match &self.source {
+            Source::File { read, .. } => read.repairs,
+            Source::Memory(_) => Repairs::default(),
+        }
+    }
+
+    /// The name of the file.
+    pub fn name(&self) -> &str {
+        match &self.source {
+            Source::File { name, .. } => name,
+            Source::Memory(_) => "the panel",
+        }
+    }
+
+    /// Writes the file back with other rewards and, in place of its states, `state1`, `state2`, … from a row-major array.
+    ///
+    /// # Errors
+    /// [`Error::Data`].
+    ///
+    /// # Panics
+    /// If the people did not come from a file: then there is nothing to write back.
+    pub fn write_preprocessed(&self, path: &Path, states: &[f64], rewards: &[f64]) -> Result<(), Error> {
+        let Source::File { read, .. } = &self.source else { panic!("people that came from a file") };
+        Ok(write_preprocessed(path, read, states, rewards)?)
+    }
+}
+
+impl From<Panel> for People {
+    fn from(panel: Panel) -> Self {
+        Self { source: Source::Memory(panel) }
+    }
+}

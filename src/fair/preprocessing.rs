@@ -1,0 +1,88 @@
+//! `alg:cf:1` on a panel: fit, reconstruct, diagnose.
+
+use super::{Error, warnings};
+use crate::kernel::data::Panel;
+use crate::kernel::model::fitted::{FitSettings, Fitted, fit};
+use crate::kernel::preprocess::diagnostics::{Diagnostics, diagnose};
+use crate::kernel::preprocess::{Augmented, Experience, Sequential, batch, cross_fitted_batch};
+
+/// How counterfactual states are made.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Preprocessing {
+    /// What mechanism is fitted.
+    pub mechanism: FitSettings,
+    /// Cross-fit over this many folds of people; `None`: everybody is processed with the mechanism fitted to everybody.
+    pub folds: Option<usize>,
+    /// The target population's weight of each level, in any unit; empty: the shares in the panel.
+    pub level_weights: Vec<f64>,
+}
+
+/// A panel after `alg:cf:1`, with the mechanism fitted to all of it and what there is to know about both.
+#[derive(Debug, Clone)]
+pub struct Preprocessed {
+    /// The mechanism fitted to everybody: what deployment uses.
+    pub mechanism: Fitted,
+    /// P(Z = z⁽ᵏ⁾), summing to 1.
+    pub level_weights: Vec<f64>,
+    /// Counterfactual states and rewards.
+    pub experience: Experience<Augmented>,
+    /// What to look at before trusting them.
+    pub diagnostics: Diagnostics,
+}
+
+impl Preprocessing {
+    /// P(Z): the weights given, brought to sum one, or the shares in the panel.
+    ///
+    /// # Errors
+    /// [`Error::LevelWeights`].
+    pub fn weights_for(&self, panel: &Panel) -> Result<Vec<f64>, Error> {
+        let weights = &self.level_weights;
+        if weights.is_empty() {
+            return Ok(panel.level_shares());
+        }
+        let levels = panel.levels().names();
+        let wrong =
+            |problem: String| Error::LevelWeights { weights: weights.clone(), levels: levels.to_vec(), problem };
+        if weights.len() != levels.len() {
+            return Err(wrong(format!("{} numbers for {} levels", weights.len(), levels.len())));
+        }
+        if let Some(w) = weights.iter().find(|w| !w.is_finite() || **w < 0.0) {
+            return Err(wrong(format!("{w} is not a weight")));
+        }
+        let total: f64 = weights.iter().sum();
+        if total <= 0.0 || !total.is_finite() {
+            return Err(wrong(format!("they sum to {total}")));
+        }
+        Ok(weights.iter().map(|w| w / total).collect())
+    }
+}
+
+impl Preprocessed {
+    /// What a person should know before trusting counterfactual states, one line each.
+    pub fn warnings(&self, panel: &Panel) -> Vec<String> {
+        warnings::of_mechanism(&self.mechanism, panel, &self.diagnostics)
+    }
+}
+
+/// Lines 1 to 11 of `alg:cf:1`, with or without cross-fitting; `watch` hears the name of each stage when it begins.
+///
+/// # Errors
+/// [`Error`]: weights that are none, a level without data, a counterfactual state that overflows.
+pub fn preprocess(panel: &Panel, settings: &Preprocessing, watch: &mut dyn FnMut(&str)) -> Result<Preprocessed, Error> {
+    let level_weights = settings.weights_for(panel)?;
+    watch("fitting the mechanism");
+    let mechanism = fit(panel, &settings.mechanism)?;
+    let experience = match settings.folds {
+        None => {
+            watch("reconstructing counterfactual states");
+            batch(&Sequential::new(&mechanism, level_weights.clone()), panel)?
+        }
+        Some(folds) => {
+            watch("cross-fitting");
+            cross_fitted_batch(panel, &settings.mechanism, &level_weights, folds)?
+        }
+    };
+    watch("diagnosing");
+    let diagnostics = diagnose(&mechanism, panel, &experience);
+    Ok(Preprocessed { mechanism, level_weights, experience, diagnostics })
+}

@@ -1,0 +1,159 @@
+//! Every option does something: a test for each that fails when the option is ignored.
+
+use super::folder::Folder;
+use serde_json::Value;
+use std::fs;
+
+/// Forty people, five decisions each, reward `reward(i, t)`; levels `f` and `m`, actions 0 and 1, states that wander.
+fn study(folder: &Folder, reward: impl Fn(usize, usize) -> f64) {
+    let mut csv = String::from("ID,timestamp,z1,action,reward,state1\n");
+    for i in 0..40 {
+        for t in 0..6 {
+            let (s, a) = (((i * 7 + t * 3 + i * t) % 11) as f64 / 5.0, (i * i + t) % 2);
+            let decision = if t == 0 { String::from(",") } else { format!("{a},{}", reward(i, t)) };
+            csv.push_str(&format!("{i},{t},{},{decision},{s}\n", if i % 3 == 0 { "f" } else { "m" }));
+        }
+    }
+    fs::write(folder.0.join("study.csv"), csv).unwrap();
+}
+
+/// The policy that `learn` saves with these further options.
+#[track_caller]
+fn learned(folder: &Folder, options: &[&str]) -> Value {
+    let mut arguments = vec!["learn", "--data", "study.csv", "--save", "policy.json", "--learner", "least-squares"];
+    arguments.extend(["--model", "linear", "--fit", "per-level"]);
+    arguments.extend(options);
+    folder.succeed(&arguments);
+    serde_json::from_slice(&fs::read(folder.0.join("policy.json")).unwrap()).unwrap()
+}
+
+fn weights(policy: &Value) -> Vec<f64> {
+    policy["q"]["linear"]["weights"].as_array().unwrap().iter().map(|w| w.as_f64().unwrap()).collect()
+}
+
+#[track_caller]
+fn assert_all_near(weights: &[f64], expected: f64) {
+    assert!(!weights.is_empty() && weights.iter().all(|w| (w - expected).abs() < 1e-9), "{weights:?}, not {expected}");
+}
+
+#[test]
+fn clip_holds_rewards_and_values() {
+    let folder = Folder::new("clip");
+    study(&folder, |_, _| 2.0);
+    let constant = ["--method", "unaware", "--degree", "0", "--discount", "0.7"];
+    // 2 / (1 − 0.7), and 1.5 / (1 − 0.7) with rewards held at 1.5.
+    assert_all_near(&weights(&learned(&folder, &constant)), 2.0 / 0.3);
+    assert_all_near(&weights(&learned(&folder, &[&constant[..], &["--clip", "1.5"]].concat())), 5.0);
+    let message = folder.refuse(&["learn", "--data", "study.csv", "--save", "p.json", "--clip", "-1"], "");
+    assert!(message.contains("-1"), "{message}");
+}
+
+#[test]
+fn iterations_and_tolerance_end_the_iteration() {
+    let folder = Folder::new("iterations");
+    study(&folder, |_, _| 2.0);
+    let constant = ["--method", "unaware", "--degree", "0", "--discount", "0.5"];
+    let one = learned(&folder, &[&constant[..], &["--iterations", "1"]].concat());
+    assert_all_near(&weights(&one), 2.0);
+    assert!(one["manifest"]["outcome"].as_str().unwrap().starts_with("1 iterations"));
+    let loose = learned(&folder, &[&constant[..], &["--tolerance", "0.01"]].concat());
+    let ended = loose["manifest"]["outcome"].as_str().unwrap();
+    assert!(ended.starts_with("converged after"), "{ended}");
+    // Value 4 (1 − 2⁻ᵇ): its share of change falls below 0.01 at b = 7.
+    assert_all_near(&weights(&loose), 4.0 * (1.0 - 0.5f64.powi(7)));
+}
+
+#[test]
+fn folds_change_what_is_learned_from_and_not_the_mechanism_that_is_saved() {
+    let folder = Folder::new("learn-folds");
+    study(&folder, |i, t| ((i * 5 + t * 2) % 7) as f64);
+    let (plain, folded) = (learned(&folder, &[]), learned(&folder, &["--folds", "4"]));
+    assert_eq!(plain["mechanism"], folded["mechanism"]);
+    assert_ne!(weights(&plain), weights(&folded));
+}
+
+#[test]
+fn level_weights_are_brought_to_sum_one_and_used() {
+    let folder = Folder::new("learn-weights");
+    study(&folder, |i, t| if i % 3 == 0 { 1.0 } else { (t % 3) as f64 });
+    let level_weights = |policy: &Value| -> Vec<f64> {
+        policy["level_weights"].as_array().unwrap().iter().map(|w| w.as_f64().unwrap()).collect()
+    };
+    let (given, shares) = (learned(&folder, &["--weights", "1,3"]), learned(&folder, &[]));
+    assert_eq!(level_weights(&given), [0.25, 0.75]);
+    assert_eq!(level_weights(&shares), [14.0 / 40.0, 26.0 / 40.0]);
+    assert_eq!(weights(&given), weights(&learned(&folder, &["--weights", "0.5,1.5"])));
+    assert_ne!(weights(&given), weights(&shares));
+}
+
+#[test]
+fn degree_method_model_and_fit_shape_the_policy() {
+    let folder = Folder::new("shape");
+    study(&folder, |i, t| ((i * 5 + t * 2) % 7) as f64);
+    // Monomials of degree ≤ 2 and ≤ 3 in two states, for each of two actions.
+    assert_eq!(weights(&learned(&folder, &["--degree", "2"])).len(), 2 * 6);
+    assert_eq!(weights(&learned(&folder, &["--degree", "3"])).len(), 2 * 10);
+    for (method, mechanism) in [("ours", true), ("full", false), ("unaware", false)] {
+        let policy = learned(&folder, &["--method", method]);
+        assert_eq!(policy["method"], method);
+        assert_eq!(policy["mechanism"].is_object(), mechanism);
+    }
+    let learn = |options: &[&str]| {
+        let mut all = vec!["learn", "--data", "study.csv", "--learner", "least-squares", "--save", "policy.json"];
+        all.extend(options);
+        folder.succeed(&all);
+        fs::read_to_string(folder.0.join("policy.json")).unwrap()
+    };
+    let shapes = [
+        learn(&["--model", "linear", "--fit", "pooled"]),
+        learn(&["--model", "linear", "--fit", "per-level"]),
+        learn(&["--model", "poly:2", "--fit", "pooled"]),
+        learn(&["--model", "trig", "--fit", "pooled"]),
+        learn(&["--model", "spline", "--fit", "pooled"]),
+    ];
+    for (k, one) in shapes.iter().enumerate() {
+        assert!(shapes[..k].iter().all(|other| mechanism_of(other) != mechanism_of(one)), "{k}");
+    }
+}
+
+fn mechanism_of(policy: &str) -> Value {
+    serde_json::from_str::<Value>(policy).unwrap()["mechanism"].clone()
+}
+
+#[test]
+fn columns_may_have_any_names() {
+    let folder = Folder::new("columns");
+    study(&folder, |i, t| ((i * 5 + t * 2) % 7) as f64);
+    let default = learned(&folder, &[]);
+    let text = fs::read_to_string(folder.0.join("study.csv")).unwrap();
+    let renamed = text.replacen("ID,timestamp,z1,action,reward,state1", "who,week,sex,dose,gain,weight", 1);
+    fs::write(folder.0.join("study.csv"), renamed).unwrap();
+    let names =
+        ["--id", "who", "--time", "week", "--z", "sex", "--action", "dose", "--reward", "gain", "--states", "weight"];
+    let other = learned(&folder, &names);
+    assert_eq!(weights(&default), weights(&other));
+    assert_eq!(other["columns"]["level"], serde_json::json!(["sex"]));
+    for missing in 0..names.len() / 2 {
+        let mut some = names.to_vec();
+        some.drain(2 * missing..2 * missing + 2);
+        let mut arguments = vec!["learn", "--data", "study.csv", "--save", "p.json"];
+        arguments.extend(some);
+        folder.refuse(&arguments, "");
+    }
+}
+
+#[test]
+fn rows_and_missing_say_how_a_file_is_read() {
+    let folder = Folder::new("missing");
+    study(&folder, |i, t| ((i * 5 + t * 2) % 7) as f64);
+    let text = fs::read_to_string(folder.0.join("study.csv")).unwrap();
+    // A blank first decision is how incoming rows begin, and a missing cell of outgoing ones.
+    folder.refuse(&["learn", "--data", "study.csv", "--rows", "outgoing", "--save", "p.json"], "");
+    let holed = text.replacen("7,3,m,", "7,3,m,,,\n#", 1);
+    let holed: String = holed.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line}\n")).collect();
+    fs::write(folder.0.join("study.csv"), holed).unwrap();
+    folder.refuse(&["learn", "--data", "study.csv", "--save", "p.json"], "");
+    let output = folder.run(&["learn", "--data", "study.csv", "--missing", "drop-tail", "--save", "p.json"]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && message.contains("3 rows dropped; 1 people truncated, 0 removed"), "{message}");
+}
