@@ -42,21 +42,21 @@ fn judged_anew(change: impl Fn(&mut serde_json::Value)) -> Vec<Row> {
 }
 
 #[test]
-fn every_claim_has_seen_failure_a_control_that_says_the_same_is_noticed() {
+fn the_harness_refuses_a_control_that_says_what_the_check_says() {
     for row in judged_anew(|row| row["control"] = row["verdict"].clone()) {
         assert!(!row.as_expected, "{:?} has a control that need not turn", row.claim);
     }
 }
 
 #[test]
-fn every_claim_has_seen_failure_a_check_that_says_what_the_control_says_is_noticed() {
+fn the_harness_refuses_a_check_that_says_what_the_control_says() {
     for row in judged_anew(|row| row["verdict"] = row["control"].clone()) {
         assert!(!row.as_expected, "{:?} passes with the mistake put in", row.claim);
     }
 }
 
 #[test]
-fn an_inconclusive_check_or_control_is_never_as_expected() {
+fn the_harness_refuses_an_inconclusive_check_or_control() {
     for part in ["verdict", "control"] {
         let mute = serde_json::json!({ "kind": "inconclusive", "reason": "no data" });
         for row in judged_anew(|row| row[part] = mute.clone()) {

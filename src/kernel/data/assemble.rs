@@ -45,7 +45,11 @@ pub(super) fn assemble(mut table: Table, options: &ReadOptions) -> Result<Read, 
     let mut places = vec![Layout::DROPPED; table.rows.len()];
     let mut times = Vec::with_capacity(table.rows.len() - repairs.rows_dropped);
     let (mut states, mut codes, mut rewards) = (Vec::new(), Vec::new(), Vec::new());
-    for (i, (rows, extent)) in groups().zip(&extents).enumerate().filter(|(_, (_, extent))| extent.states > 0) {
+    for i in by_id(&table.ids) {
+        let (rows, extent) = (&order[starts[i]..starts[i + 1]], extents[i]);
+        if extent.states == 0 {
+            continue;
+        }
         states.clear();
         codes.clear();
         rewards.clear();
@@ -54,7 +58,7 @@ pub(super) fn assemble(mut table: Table, options: &ReadOptions) -> Result<Read, 
             places[r] = times.len();
             times.push(table.rows[r].time);
         }
-        for row in check.decision_rows(rows, *extent) {
+        for row in check.decision_rows(rows, extent) {
             codes.extend(row.action().map(|a| action_code[a as usize]));
             rewards.extend(row.reward());
         }
@@ -65,6 +69,17 @@ pub(super) fn assemble(mut table: Table, options: &ReadOptions) -> Result<Read, 
     let kept = std::mem::replace(&mut table.kept, super::table::Kept::empty());
     let layout = Layout { source: table.source, columns: options.columns.clone(), rows: options.rows, kept, places };
     Ok(Read { panel: builder.finish(), repairs, times, layout })
+}
+
+/// People in the order of their ids, whatever the order of rows: by value where all are numbers, otherwise as text.
+fn by_id(ids: &[String]) -> Vec<usize> {
+    let numbers: Option<Vec<f64>> = ids.iter().map(|id| id.parse().ok().filter(|x: &f64| x.is_finite())).collect();
+    let mut people: Vec<usize> = (0..ids.len()).collect();
+    people.sort_by(|&a, &b| {
+        let by_value = numbers.as_ref().map_or(std::cmp::Ordering::Equal, |x| x[a].total_cmp(&x[b]));
+        by_value.then_with(|| ids[a].cmp(&ids[b]))
+    });
+    people
 }
 
 /// The rows of each person in order of time: person i has `order[starts[i]..starts[i + 1]]`.

@@ -64,7 +64,7 @@ impl Repairs {
 /// A file that was read.
 #[derive(Debug, Clone)]
 pub struct Read {
-    /// The people in order of first appearance, each sorted by time.
+    /// The people in order of their ids, each sorted by time: the order of rows in the file has no effect.
     pub panel: Panel,
     /// What was repaired on request.
     pub repairs: Repairs,

@@ -120,23 +120,7 @@ pub fn least_squares(
     features: usize,
     outputs: usize,
 ) -> Result<LeastSquares, LeastSquaresError> {
-    Problem::new(design, targets, features, outputs)?.solve(false)
-}
-
-/// min ‖Y − 1cᵀ − X B‖ over c and B, and among minimisers the least ‖B‖: the intercept c is free.
-///
-/// The design has no column of ones; the result has `features + 1` coefficients per output, the intercept first. Equal
-/// to centring X and Y and taking the minimum-norm solution, which is what common statistics packages do.
-///
-/// # Errors
-/// As for [`least_squares`].
-pub fn affine_least_squares(
-    design: &[f64],
-    targets: &[f64],
-    features: usize,
-    outputs: usize,
-) -> Result<LeastSquares, LeastSquaresError> {
-    Problem::new(design, targets, features, outputs)?.solve(true)
+    Problem::new(design, targets, features, outputs)?.solve()
 }
 
 /// A validated problem: n ≥ 1 rows, all numbers finite.
@@ -172,14 +156,13 @@ impl<'a> Problem<'a> {
         Ok(Self { design, targets, features, outputs, rows })
     }
 
-    fn solve(&self, intercept: bool) -> Result<LeastSquares, LeastSquaresError> {
-        let ones = usize::from(intercept);
-        let features = self.features + ones;
+    fn solve(&self) -> Result<LeastSquares, LeastSquaresError> {
+        let features = self.features;
         let width = features + self.outputs;
 
         // Powers of two near each column's largest entry: exact to apply, and no square over- or underflows.
         let mut scales = vec![1.0; width];
-        column_scales(self.design, &mut scales[ones..features]);
+        column_scales(self.design, &mut scales[..features]);
         column_scales(self.targets, &mut scales[features..]);
 
         let mut folder = RowFolder::new(width);
@@ -187,10 +170,8 @@ impl<'a> Problem<'a> {
         while next < self.rows {
             let taken = folder.room().min(self.rows - next);
             folder.add(taken, |j, out| {
-                if j < ones {
-                    out.fill(1.0);
-                } else if j < features {
-                    copy_column(&self.design[next * self.features..], self.features, j - ones, scales[j], out);
+                if j < features {
+                    copy_column(&self.design[next * features..], features, j, scales[j], out);
                 } else {
                     copy_column(&self.targets[next * self.outputs..], self.outputs, j - features, scales[j], out);
                 }
@@ -200,7 +181,7 @@ impl<'a> Problem<'a> {
         let triangle = folder.finish();
         let (design, targets) = triangle.as_ref().split_at_col(features);
 
-        let solution = solve_triangle(design, targets, tolerance::rank(self.rows, features), &scales[..features], ones);
+        let solution = solve_triangle(design, targets, tolerance::rank(self.rows, features), &scales[..features]);
         let unscale = |output: usize| scales[features + output].recip();
         Ok(LeastSquares {
             coefficients: (0..self.outputs)
@@ -261,16 +242,10 @@ struct Solution {
     condition: f64,
 }
 
-/// min ‖targets − design · D⁻¹ B‖, D = diag(scales), with least norm of the rows of B from `free` on.
+/// min ‖targets − design · D⁻¹ B‖, D = diag(scales), with least norm of B.
 ///
 /// `design` is the left part of a triangle, `targets` the right part.
-fn solve_triangle(
-    design: MatRef<'_, f64>,
-    targets: MatRef<'_, f64>,
-    tolerance: f64,
-    scales: &[f64],
-    free: usize,
-) -> Solution {
+fn solve_triangle(design: MatRef<'_, f64>, targets: MatRef<'_, f64>, tolerance: f64, scales: &[f64]) -> Solution {
     let features = design.ncols();
     let outputs = targets.ncols();
 
@@ -304,7 +279,7 @@ fn solve_triangle(
     if rank < features {
         let kernel = factor.kernel(rank);
         let kernel = Mat::from_fn(features, features - rank, |j, k| kernel[(j, k)] * equilibrate[j] * scales[j]);
-        project_out_span(&kernel, &mut coefficients, free);
+        project_out_span(&kernel, &mut coefficients);
     }
     let condition = if rank < features { f64::INFINITY } else { factor.condition() };
     Solution { coefficients, rank, residual_norms, condition }

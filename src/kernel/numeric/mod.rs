@@ -9,7 +9,6 @@
 //! | which random numbers? | [`Stream`] | pinned literals |
 //! | mean and its error | [`Estimate`], [`bootstrap_interval`] | hand-worked samples |
 //! | the rate α in error ≍ n^α | [`log_log_slope`] | exact power laws, and a wrong one |
-//! | M x = b, eigenvalues, for d ≤ 30 | [`small`] | a spectrum in closed form |
 //! | how close is equal? | [`tolerance`] | — |
 
 pub mod block;
@@ -23,7 +22,6 @@ pub mod network;
 pub mod quadrature;
 mod row_factor;
 mod slope;
-pub mod small;
 mod streams;
 pub mod tolerance;
 mod triangle;
@@ -32,7 +30,7 @@ pub(crate) mod vector_state;
 pub use bootstrap::{bootstrap_interval, quantile};
 pub use estimate::Estimate;
 pub use gram::{Gram, GramFactor, GramRefusal};
-pub use least_squares::{LeastSquares, LeastSquaresError, affine_least_squares, least_squares};
+pub use least_squares::{LeastSquares, LeastSquaresError, least_squares};
 pub use monomials::{Monomials, TooManyMonomials};
 pub use row_factor::RowFactor;
 pub use slope::{SlopeError, SlopeFit, log_log_slope};

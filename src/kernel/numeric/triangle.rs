@@ -177,13 +177,13 @@ impl PivotedTriangle {
     }
 }
 
-/// Subtracts from each column of `vectors` the member of span(`basis`) that leaves the rows from `free` on shortest.
+/// Subtracts from each column of `vectors` the member of span(`basis`) that leaves it shortest.
 ///
 /// Twice: when the columns' units differ by 10⁵, a long basic solution cancels to a short one, and what the first pass
 /// leaves along the span is ε times the long one.
-pub(super) fn project_out_span(basis: &Mat<f64>, vectors: &mut Mat<f64>, free: usize) {
+pub(super) fn project_out_span(basis: &Mat<f64>, vectors: &mut Mat<f64>) {
     for _ in 0..2 {
-        let shares = closest_shares(basis, vectors, free);
+        let shares = closest_shares(basis, vectors);
         for k in 0..vectors.ncols() {
             for i in 0..vectors.nrows() {
                 vectors[(i, k)] -= (0..basis.ncols()).map(|b| basis[(i, b)] * shares[(b, k)]).sum::<f64>();
@@ -192,11 +192,11 @@ pub(super) fn project_out_span(basis: &Mat<f64>, vectors: &mut Mat<f64>, free: u
     }
 }
 
-/// Shares t that minimise ‖vectors − basis · t‖ over the rows from `free` on; the basis has full rank there.
-fn closest_shares(basis: &Mat<f64>, vectors: &Mat<f64>, free: usize) -> Mat<f64> {
+/// Shares t that minimise ‖vectors − basis · t‖; the basis has full rank.
+fn closest_shares(basis: &Mat<f64>, vectors: &Mat<f64>) -> Mat<f64> {
     let (rows, count) = basis.shape();
     let mut folder = RowFolder::new(count + vectors.ncols());
-    let mut next = free;
+    let mut next = 0;
     while next < rows {
         let taken = folder.room().min(rows - next);
         folder.add(taken, |j, out| {

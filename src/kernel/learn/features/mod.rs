@@ -1,11 +1,9 @@
 //! Feature maps φ(s) for the linear class; every action has its own weights, so φ does not see the action.
 
-mod fourier;
 mod one_hot;
 mod polynomial;
 mod tent;
 
-pub use fourier::Fourier;
 pub use one_hot::OneHot;
 pub use polynomial::{Polynomial, PolynomialError};
 pub use tent::{Axis, Tent, TentError};
@@ -38,8 +36,6 @@ pub enum Features {
     Tent(Tent),
     /// Indicators of finitely many points.
     OneHot(OneHot),
-    /// Cosines and sines.
-    Fourier(Fourier),
 }
 
 impl Features {
@@ -48,7 +44,6 @@ impl Features {
             Self::Polynomial(map) => map,
             Self::Tent(map) => map,
             Self::OneHot(map) => map,
-            Self::Fourier(map) => map,
         }
     }
 }

@@ -153,31 +153,6 @@ fn the_condition_is_that_of_the_pivots() {
 }
 
 #[test]
-fn a_free_intercept_is_left_out_of_the_norm() {
-    // Indicators of three groups of sizes 1, 2, 4 with means 3, 5, 10: centred, the shortest slopes sum to zero, so
-    // the intercept is the mean of means, 6. With a column of ones in the norm it would be 18/4.
-    let groups = [0usize, 1, 1, 2, 2, 2, 2];
-    let y = [3.0, 4.5, 5.5, 9.0, 9.5, 10.5, 11.0];
-    let design: Vec<f64> = groups.iter().flat_map(|g| (0..3).map(move |k| f64::from(u8::from(*g == k)))).collect();
-    let fit = affine_least_squares(&design, &y, 3, 1).unwrap();
-    all_close(&fit.coefficients, &[6.0, -3.0, -1.0, 4.0], ROUNDING);
-    assert_eq!((fit.rank, fit.features), (3, 4));
-    all_close(&fit.residual_sum_of_squares, &[3.0], ROUNDING);
-
-    let ones: Vec<f64> = design.chunks(3).flat_map(|row| [&[1.0], row].concat()).collect();
-    let normed = least_squares(&ones, &y, 4, 1).unwrap();
-    all_close(&normed.coefficients, &[4.5, -1.5, 0.5, 5.5], ROUNDING);
-}
-
-#[test]
-fn a_free_intercept_with_fewer_rows_than_features_is_centring() {
-    // Two rows: slopes along the difference (3, 4) of the rows, 10 = 25 t, and the line passes through the means.
-    let fit = affine_least_squares(&[1.0, 2.0, 4.0, 6.0], &[5.0, 15.0], 2, 1).unwrap();
-    all_close(&fit.coefficients, &[5.0 - 1.2 - 3.2, 1.2, 1.6], ROUNDING);
-    assert_eq!(fit.rank, 2);
-}
-
-#[test]
 fn each_impossible_problem_is_named() {
     let x = [1.0, 2.0, 3.0, 4.0];
     assert_eq!(least_squares(&x, &[1.0], 0, 1), Err(LeastSquaresError::Empty { features: 0, outputs: 1 }));
@@ -187,7 +162,6 @@ fn each_impossible_problem_is_named() {
     assert_eq!(least_squares(&x, &[1.0; 3], 2, 1), Err(shape(2, 3, 1)));
     assert_eq!(least_squares(&x, &[1.0; 2], 2, 2), Err(shape(2, 2, 2)));
     assert_eq!(least_squares(&[], &[], 2, 1), Err(LeastSquaresError::NoRows));
-    assert_eq!(affine_least_squares(&[], &[], 2, 1), Err(LeastSquaresError::NoRows));
 }
 
 #[test]
