@@ -13,6 +13,7 @@ mod policy;
 mod propensity;
 mod regressions;
 mod replay;
+mod stable_q;
 pub mod stored;
 
 pub use action_value::{ActionValue, LinearQ};
@@ -27,3 +28,4 @@ pub use policy::{Behaviour, Greedy, Policy, UniformlyRandom};
 pub use propensity::{PropensityError, PropensityFit, PropensityOutcome, Softmax, fit_propensity};
 pub(crate) use regressions::{Course, Regressions, Stopping};
 pub use replay::Replay;
+pub use stable_q::{Contrast, Coordinates, Group, Penalties, StableQ, StableSettings, stable_fitted_q};

@@ -4,11 +4,13 @@ mod fourier;
 mod one_hot;
 mod polynomial;
 mod tent;
+mod winsorised;
 
 pub use fourier::Fourier;
 pub use one_hot::OneHot;
 pub use polynomial::{Polynomial, PolynomialError};
 pub use tent::{Axis, Tent, TentError};
+pub use winsorised::{Winsorised, WinsorisedError, WinsorisedRecipe};
 
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +42,8 @@ pub enum Features {
     OneHot(OneHot),
     /// Cosines and sines.
     Fourier(Fourier),
+    /// Monomials in bounded linear coordinates.
+    Winsorised(Winsorised),
 }
 
 impl Features {
@@ -49,6 +53,7 @@ impl Features {
             Self::Tent(map) => map,
             Self::OneHot(map) => map,
             Self::Fourier(map) => map,
+            Self::Winsorised(map) => map,
         }
     }
 }
