@@ -6,7 +6,9 @@ pub(crate) mod dense;
 mod finite_mdp;
 pub mod finite_world;
 pub mod optimum;
+mod regret;
 
 pub use claims::*;
 pub use finite_mdp::FiniteMdp;
 pub use finite_world::FiniteWorld;
+pub use regret::{Regret, RegretMeter};

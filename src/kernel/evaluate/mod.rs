@@ -3,6 +3,7 @@
 //! | question | answer | needs |
 //! |---|---|---|
 //! | value, CF metric, action rates in a known world | [`evaluate()`] | a world |
+//! | what of the value is gained by unfairness? | [`fair_value()`] | a world |
 //! | does the level reach the decision directly, or through the state? | [`paths()`] | states of all worlds |
 //! | would other past actions change the decision? | [`strict_unfairness`] | a world |
 //! | CF metric and action rates on recorded histories | [`audit`] | a mechanism fitted apart from the policy's |
@@ -15,6 +16,7 @@
 mod action_rates;
 mod cross_section;
 mod disagreement;
+mod fair_value;
 mod fqe;
 mod importance;
 mod panel_audit;
@@ -25,6 +27,7 @@ mod strict;
 
 pub use action_rates::ActionRates;
 pub use disagreement::{Disagreement, Unfairness};
+pub use fair_value::{FairValue, Reading, fair_value, follow_readings};
 pub use fqe::{EvaluationError, EvaluationSettings, FittedEvaluation, fitted_q_evaluation};
 pub use importance::{NobodyFollows, OffPolicy, OffPolicyError, Overlap};
 pub use panel_audit::{AuditError, PanelAudit, PanelDraws, audit, probabilities_along};

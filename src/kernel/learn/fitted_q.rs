@@ -55,6 +55,20 @@ pub enum FittedQError {
     /// Nobody was seen twice, so there is no tuple to learn from.
     #[error("there is no transition to learn from: no person has a state after a decision")]
     NoTransitions,
+    /// A view of this width cannot be read as these coordinates.
+    #[error("a view of {view} numbers cannot be read as {coordinates}")]
+    Coordinates {
+        /// Width of a view.
+        view: usize,
+        /// What was asked for.
+        coordinates: String,
+    },
+    /// The coordinates of the views cannot be made into features.
+    #[error("no features can be made of the views: {0}")]
+    Features(String),
+    /// Without penalties the data do not determine the weights.
+    #[error("the data do not determine the weights, and there is no penalty that would")]
+    NotDetermined,
     /// R ≤ 0.
     #[error("the reward bound is {0}; it must be positive")]
     RewardBound(f64),

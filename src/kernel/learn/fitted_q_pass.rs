@@ -13,6 +13,15 @@ pub enum Backup<'a> {
     Max,
     /// maxₐ Q(s′, a), held in [−V, V].
     ClippedMax(f64),
+    /// maxₐ Q(s′, a) − margin(s′, a), held in [low, high]. Margins are laid out by row of views, |A| a row; none are 0.
+    BoundedMax {
+        /// The least a value can be.
+        low: f64,
+        /// The most a value can be.
+        high: f64,
+        /// What is taken off each action value, or nothing.
+        margins: Option<&'a [f64]>,
+    },
     /// Σₐ π(a | s′) Q(s′, a): fitted Q evaluation. Probabilities are laid out by row of views, |A| a row.
     Expectation(&'a [f64]),
 }
@@ -207,6 +216,39 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
         moments.copy_from_slice(&partial);
     }
 
+    /// y = r + γ backup(s′) of the transition that starts at each row; 0 where none does.
+    pub fn target_rows(&self, weights: &[f64], discount: f64, backup: Backup<'_>) -> Vec<f64> {
+        let (mut block, mut q) = (self.block(), vec![0.0; self.actions * self.block_rows]);
+        let mut values = vec![0.0; self.rows() + 1];
+        for (start, m) in self.blocks(0..self.rows()) {
+            let columns = block.fill(self, start, m);
+            self.values(columns, weights, backup, start, &mut values[start..start + m], &mut q[..self.actions * m]);
+        }
+        let target = |row: usize| self.reward[row] + discount * values[row + 1];
+        (0..self.rows()).map(|row| if self.action_at(row).is_some() { target(row) } else { 0.0 }).collect()
+    }
+
+    /// The action of the transition that starts at a row, if one does.
+    pub fn action_at(&self, row: usize) -> Option<usize> {
+        let action = self.action[row] as usize;
+        (action != self.actions).then_some(action)
+    }
+
+    /// Visits the features of every row in order, a transition starting there or not.
+    pub fn for_each_view(&self, mut visit: impl FnMut(usize, &[f64])) {
+        let mut features = vec![0.0; self.features.count()];
+        let mut block = self.block();
+        for (start, m) in self.blocks(0..self.rows()) {
+            let columns = block.fill(self, start, m);
+            for i in 0..m {
+                for (x, column) in features.iter_mut().zip(columns.chunks_exact(m)) {
+                    *x = column[i];
+                }
+                visit(start + i, &features);
+            }
+        }
+    }
+
     /// Σ φ(s, a) φ̄(s′)ᵀ over transitions, where φ̄(s′) = Σ_b π(b | s′) φ(s′, b): row-major, |A|·d square, action after action both ways.
     ///
     /// It is the matrix C of the linear iteration w ← G⁻¹(Σ φr + γ C w) that [`targets`](Self::targets) performs without forming it.
@@ -276,8 +318,14 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
     ) {
         let m = values.len();
         block::combine(columns, m, weights, q);
+        if let Backup::BoundedMax { margins: Some(margins), .. } = backup {
+            let rows = margins[start * self.actions..].chunks_exact(self.actions);
+            for (i, row) in rows.take(m).enumerate() {
+                row.iter().enumerate().for_each(|(a, margin)| q[a * m + i] -= margin);
+            }
+        }
         match backup {
-            Backup::Max | Backup::ClippedMax(_) => {
+            Backup::Max | Backup::ClippedMax(_) | Backup::BoundedMax { .. } => {
                 let (first, others) = q.split_at(m);
                 values.copy_from_slice(first);
                 for q in others.chunks_exact(m) {
@@ -293,9 +341,12 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
                 }
             }
         }
-        if let Backup::ClippedMax(limit) = backup {
-            values.iter_mut().for_each(|v| *v = v.clamp(-limit, limit));
-        }
+        let (low, high) = match backup {
+            Backup::ClippedMax(limit) => (-limit, limit),
+            Backup::BoundedMax { low, high, .. } => (low, high),
+            Backup::Max | Backup::Expectation(_) => return,
+        };
+        values.iter_mut().for_each(|v| *v = v.clamp(low, high));
     }
 
     /// What `work(task, its rows)` answers, in the order of tasks.

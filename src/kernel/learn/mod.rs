@@ -12,6 +12,8 @@ mod policy;
 mod propensity;
 mod regressions;
 mod replay;
+mod stability;
+mod stable_q;
 
 pub use action_value::{ActionValue, LinearQ};
 pub use agent::{Agent, AgentMemory, Deployed};
@@ -24,3 +26,5 @@ pub use policy::{Behaviour, Greedy, Policy, UniformlyRandom};
 pub use propensity::{PropensityError, PropensityFit, PropensityOutcome, Softmax, fit_propensity};
 pub(crate) use regressions::{Course, Regressions, Stopping};
 pub use replay::Replay;
+pub use stability::{Stability, decision_values, stability};
+pub use stable_q::{Contrast, Coordinates, Group, Penalties, StableQ, StableSettings, stable_fitted_q};

@@ -54,6 +54,24 @@ impl Exogenous {
         Self { people, horizon, state_dim, levels, coins, states, rewards, uniforms }
     }
 
+    /// The exogenous variables of the first `people` persons.
+    pub fn first(&self, people: usize) -> Self {
+        let n = people.min(self.people);
+        let each = |all: &[f64], width: usize| -> Vec<f64> {
+            all.chunks_exact((self.people * width).max(1)).flat_map(|now| &now[..n * width]).copied().collect()
+        };
+        Self {
+            people: n,
+            horizon: self.horizon,
+            state_dim: self.state_dim,
+            levels: self.levels[..n].to_vec(),
+            coins: self.coins[..n].to_vec(),
+            states: each(&self.states, self.state_dim),
+            rewards: each(&self.rewards, 1),
+            uniforms: each(&self.uniforms, 1),
+        }
+    }
+
     /// N, the number of people.
     pub fn people(&self) -> usize {
         self.people

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | β minimising ‖y − Xβ‖, and is it unique? | [`least_squares()`] | NIST StRD certified values |
 //! | the same for many y, at one product each | [`Gram`] | the QR path |
+//! | the same with a penalty on each weight | [`RidgeFactor`] | Gaussian elimination |
 //! | Σ wⱼ columnⱼ and Xᵀy on blocks of rows | [`block`] | plain loops |
 //! | E f(U) for uniform or normal U | [`quadrature`] | moments in closed form |
 //! | which random numbers? | [`Stream`] | pinned literals |
@@ -20,6 +21,7 @@ mod least_squares;
 mod monomials;
 pub mod network;
 pub mod quadrature;
+mod ridge;
 mod row_factor;
 mod slope;
 mod streams;
@@ -32,6 +34,7 @@ pub use estimate::Estimate;
 pub use gram::{Gram, GramFactor, GramRefusal};
 pub use least_squares::{LeastSquares, LeastSquaresError, least_squares};
 pub use monomials::{Monomials, TooManyMonomials};
+pub use ridge::RidgeFactor;
 pub use row_factor::RowFactor;
 pub use slope::{SlopeError, SlopeFit, log_log_slope};
 pub use streams::{Stream, fill_standard_normal, fill_uniform, uniform_index};

@@ -3,10 +3,12 @@
 mod one_hot;
 mod polynomial;
 mod tent;
+mod winsorised;
 
 pub use one_hot::OneHot;
 pub use polynomial::{Polynomial, PolynomialError};
 pub use tent::{Axis, Tent, TentError};
+pub use winsorised::{Winsorised, WinsorisedError, WinsorisedRecipe};
 
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +38,8 @@ pub enum Features {
     Tent(Tent),
     /// Indicators of finitely many points.
     OneHot(OneHot),
+    /// Monomials in bounded linear coordinates.
+    Winsorised(Winsorised),
 }
 
 impl Features {
@@ -44,6 +48,7 @@ impl Features {
             Self::Polynomial(map) => map,
             Self::Tent(map) => map,
             Self::OneHot(map) => map,
+            Self::Winsorised(map) => map,
         }
     }
 }

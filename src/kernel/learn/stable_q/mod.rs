@@ -1,0 +1,21 @@
+//! A fitted Q iteration that is stable on real data: penalised, bounded, and sure to end.
+//!
+//! | step | file |
+//! |---|---|
+//! | where a person stands (M) and how the worlds deviate (D) | `coordinates` |
+//! | Q = main part + contrasts between actions, and groups of weights | `design` |
+//! | one penalty for each group, by restricted likelihood | `evidence` |
+//! | the degree of the contrasts, and the iteration | `learning` |
+//! | a lower bound in place of the estimate, if asked for | `pessimism` |
+
+mod coordinates;
+mod design;
+mod evidence;
+mod learning;
+mod pessimism;
+#[cfg(test)]
+mod tests;
+
+pub use coordinates::Coordinates;
+pub use design::Group;
+pub use learning::{Contrast, Penalties, StableQ, StableSettings, stable_fitted_q};
