@@ -2,6 +2,7 @@
 
 pub mod beds;
 mod claims;
+pub mod coverage;
 pub(crate) mod dense;
 mod finite_mdp;
 pub mod finite_world;

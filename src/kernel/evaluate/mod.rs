@@ -21,6 +21,7 @@ mod fqe;
 mod importance;
 mod panel_audit;
 mod paths;
+pub mod recorded;
 mod rollout;
 mod side;
 mod strict;

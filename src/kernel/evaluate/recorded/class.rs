@@ -1,0 +1,133 @@
+//! Which functions of a history stand for action values: as rich as the rows can carry.
+
+use super::followed::Followed;
+use crate::kernel::numeric::Monomials;
+use serde::Serialize;
+
+/// The functions that stand for the action values of one policy, a set of them for each level and action.
+///
+/// The action value of a policy that reads (s, z) is a function of (s, z). One that reads the states of all levels has a value that
+/// depends on them too: how far ŝᵏ is from ŝᶻ = s depends on the actions so far, and with it what the policy will do. For
+/// such a policy the differences dₖ = ŝᵏ⁺¹ − ŝᵏ stand beside s: together they determine every ŝᵏ, and none of them is
+/// a copy of s, as ŝᶻ would be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct FunctionClass {
+    /// Total degree of the polynomials in the state.
+    pub state_degree: usize,
+    /// How the differences between worlds enter, if they do.
+    pub differences: Differences,
+    /// Coefficients for each pair of level and action.
+    pub coefficients: usize,
+}
+
+/// How the differences between the worlds' states enter an action value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Differences {
+    /// They do not: the policy does not read them, or there are too few rows.
+    Absent,
+    /// Linearly, beside the polynomial in the state.
+    Linear,
+    /// As further coordinates of the polynomial.
+    Joint,
+}
+
+/// Rows per coefficient below which a class is too rich.
+const ROWS_PER_COEFFICIENT: usize = 15;
+
+/// Rows per coefficient from which cubic terms pay.
+const ROWS_PER_CUBIC_COEFFICIENT: usize = 60;
+
+impl FunctionClass {
+    fn new(state_degree: usize, differences: Differences, p: usize, extra: usize) -> Option<Self> {
+        let count = |coordinates: usize| Some(Monomials::new(coordinates, state_degree).ok()?.count());
+        let coefficients = match differences {
+            Differences::Absent => count(p)?,
+            Differences::Linear => count(p)? + extra,
+            Differences::Joint => count(p + extra)?,
+        };
+        Some(Self { state_degree, differences, coefficients })
+    }
+
+    /// The richest class that `rows` can carry in `cells` pairs of level and action, of at most the given degree.
+    pub(super) fn choose(rows: usize, cells: usize, p: usize, extra: usize, degree: Option<usize>) -> Self {
+        use Differences::{Absent, Joint, Linear};
+        let ladder: &[(usize, Differences)] = match extra {
+            0 => &[(3, Absent), (2, Absent), (1, Absent)],
+            _ => &[(2, Joint), (2, Linear), (1, Linear), (1, Absent)],
+        };
+        let carried = |&(degree, differences): &(usize, Differences)| {
+            let per = if degree > 2 { ROWS_PER_CUBIC_COEFFICIENT } else { ROWS_PER_COEFFICIENT };
+            Self::new(degree, differences, p, extra).filter(|class| class.coefficients * cells * per <= rows)
+        };
+        let constant = Self { state_degree: 0, differences: Absent, coefficients: 1 };
+        ladder.iter().filter(|(d, _)| degree.is_none_or(|most| *d <= most)).find_map(carried).unwrap_or(constant)
+    }
+
+    /// The values of these functions at every row, row-major: standardised coordinates, so that columns are on a scale of 1.
+    pub(super) fn features(&self, people: &Followed, states: &[f64], worlds: Option<&[f64]>) -> Vec<f64> {
+        let rows = people.sources.len();
+        let p = states.len() / rows.max(1);
+        let mut columns: Vec<Vec<f64>> = (0..p).map(|j| column(states, p, j)).collect();
+        if let (Some(worlds), true) = (worlds, self.differences != Differences::Absent) {
+            let width = p * people.level_count;
+            for j in 0..width - p {
+                let (here, there) = (column(worlds, width, j), column(worlds, width, j + p));
+                columns.push(there.iter().zip(&here).map(|(t, h)| t - h).collect());
+            }
+        }
+        columns.iter_mut().for_each(|column| standardise(column));
+        let inputs = if self.differences == Differences::Joint { columns.len() } else { p };
+        let monomials = Monomials::new(inputs, self.state_degree).expect("a class that was counted");
+        let mut out = Vec::with_capacity(rows * self.coefficients);
+        for row in 0..rows {
+            let first = out.len();
+            out.push(1.0);
+            for &(parent, factor) in &monomials.steps()[1..] {
+                out.push(out[first + parent] * columns[factor][row]);
+            }
+            out.extend(columns[inputs..].iter().map(|column| column[row]));
+        }
+        out
+    }
+}
+
+/// The j-th of `width` numbers of every row.
+pub(super) fn column(rows: &[f64], width: usize, j: usize) -> Vec<f64> {
+    rows.iter().skip(j).step_by(width).copied().collect()
+}
+
+/// (x − mean) / sd; a column that does not vary becomes 0.
+pub(super) fn standardise(column: &mut [f64]) {
+    let n = column.len().max(1) as f64;
+    let mean = column.iter().sum::<f64>() / n;
+    let sd = (column.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt();
+    let varies = sd > f64::EPSILON * mean.abs().max(f64::MIN_POSITIVE);
+    column.iter_mut().for_each(|x| *x = if varies { (*x - mean) / sd } else { 0.0 });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fewer_rows_carry_a_poorer_class() {
+        let class = |rows, extra| FunctionClass::choose(rows, 4, 1, extra, None);
+        assert_eq!((class(960, 0).state_degree, class(959, 0).state_degree), (3, 2));
+        assert_eq!((class(180, 0).state_degree, class(179, 0).state_degree), (2, 1));
+        assert_eq!(class(119, 0).coefficients, 1);
+        assert_eq!(class(360, 1).differences, Differences::Joint);
+        assert_eq!(class(359, 1), FunctionClass { state_degree: 2, differences: Differences::Linear, coefficients: 4 });
+        assert_eq!(class(130, 1), FunctionClass { state_degree: 1, differences: Differences::Absent, coefficients: 2 });
+    }
+
+    #[test]
+    fn a_standardised_column_has_mean_zero_and_spread_one_unless_it_is_constant() {
+        let mut x = vec![2.0, 4.0, 9.0];
+        standardise(&mut x);
+        assert!(x.iter().sum::<f64>().abs() < 1e-14 && (x.iter().map(|x| x * x).sum::<f64>() - 3.0).abs() < 1e-14);
+        let mut same = vec![0.1; 3];
+        standardise(&mut same);
+        assert_eq!(same, [0.0; 3]);
+    }
+}

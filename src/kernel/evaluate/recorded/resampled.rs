@@ -1,0 +1,152 @@
+//! An estimate with the same estimate on resampled people.
+
+use crate::kernel::data::Panel;
+use crate::kernel::numeric::{Stream, fill_uniform, quantile};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::followed::Followed;
+
+/// An estimate, and what it is when people are resampled and everything fitted is fitted again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resampled {
+    /// The estimate.
+    pub mean: f64,
+    /// The standard deviation over replicates; +∞ with fewer than two people or replicates.
+    pub standard_error: f64,
+    /// The estimate of each replicate, in the order in which they were drawn: differences are paired by position.
+    pub replicates: Vec<f64>,
+    /// N.
+    pub people: usize,
+}
+
+impl Resampled {
+    pub(super) fn new(mean: f64, replicates: Vec<f64>, people: usize) -> Self {
+        let b = replicates.len() as f64;
+        let middle = replicates.iter().sum::<f64>() / b;
+        let squares: f64 = replicates.iter().map(|x| (x - middle) * (x - middle)).sum();
+        let enough = replicates.len() > 1 && people > 1;
+        Self {
+            mean,
+            standard_error: if enough { (squares / (b - 1.0)).sqrt() } else { f64::INFINITY },
+            replicates,
+            people,
+        }
+    }
+
+    /// This minus the other, replicate by replicate: people are the same in both.
+    ///
+    /// # Panics
+    /// When the two were not resampled together.
+    pub fn minus(&self, other: &Self) -> Self {
+        assert_eq!((self.replicates.len(), self.people), (other.replicates.len(), other.people), "the same resamples");
+        let apart = self.replicates.iter().zip(&other.replicates).map(|(a, b)| a - b).collect();
+        Self::new(self.mean - other.mean, apart, self.people)
+    }
+
+    /// mean ± t standard errors, t the quantile of Student's law with N − 1 degrees of freedom.
+    ///
+    /// # Panics
+    /// When `confidence` is not strictly between 0 and 1.
+    pub fn interval(&self, confidence: f64) -> (f64, f64) {
+        assert!(0.0 < confidence && confidence < 1.0, "confidence {confidence} is outside (0, 1)");
+        if self.standard_error.is_infinite() {
+            return (f64::NEG_INFINITY, f64::INFINITY);
+        }
+        let t = StudentsT::new(0.0, 1.0, (self.people - 1) as f64).expect("positive degrees of freedom");
+        let half = t.inverse_cdf(0.5 + confidence / 2.0) * self.standard_error;
+        (self.mean - half, self.mean + half)
+    }
+
+    /// The central share of the replicates.
+    ///
+    /// # Panics
+    /// When `confidence` is not strictly between 0 and 1, or there are no replicates.
+    pub fn percentile_interval(&self, confidence: f64) -> (f64, f64) {
+        assert!(0.0 < confidence && confidence < 1.0, "confidence {confidence} is outside (0, 1)");
+        let mut sorted = self.replicates.clone();
+        sorted.sort_by(f64::total_cmp);
+        (quantile(&sorted, 0.5 - confidence / 2.0), quantile(&sorted, 0.5 + confidence / 2.0))
+    }
+}
+
+/// `mean`, `standard_error` and `interval` (95 %); an unknown error and an endless interval are `null`.
+impl Serialize for Resampled {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Resampled", 3)?;
+        let known = self.standard_error.is_finite();
+        fields.serialize_field("mean", &self.mean)?;
+        fields.serialize_field("standard_error", &known.then_some(self.standard_error))?;
+        fields.serialize_field("interval", &known.then(|| self.interval(0.95)))?;
+        fields.end()
+    }
+}
+
+/// How often each person is in each replicate: independent Poisson counts of mean 1, N numbers per replicate.
+///
+/// Given their sum they are the counts of drawing with replacement. A person's counts are a function of (seed, id) alone, so neither the
+/// order of rows nor the others who are there change them.
+pub(super) fn person_counts(panel: &Panel, people: &Followed, replicates: usize, seed: u64) -> Vec<f64> {
+    let n = people.people();
+    let stream = Stream::new(seed).named("resample");
+    let mut counts = vec![0.0; replicates * n];
+    let mut uniforms = vec![0.0; replicates];
+    for (person, &i) in people.order.iter().enumerate() {
+        fill_uniform(&mut stream.named(&panel.ids()[i]).rng(), &mut uniforms);
+        uniforms.iter().enumerate().for_each(|(b, u)| counts[b * n + person] = poisson(*u));
+    }
+    for counts in counts.chunks_exact_mut(n.max(1)) {
+        if counts.iter().all(|c| *c == 0.0) {
+            counts.fill(1.0);
+        }
+    }
+    counts
+}
+
+/// The inverse of the cumulative Poisson law of mean 1.
+fn poisson(uniform: f64) -> f64 {
+    let (mut count, mut mass) = (0.0, (-1.0f64).exp());
+    let mut below = mass;
+    // P(count > 18) < 2⁻⁵³.
+    while uniform >= below && count < 18.0 {
+        count += 1.0;
+        mass /= count;
+        below += mass;
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_follow_the_poisson_law_of_mean_one() {
+        let n = 100_000;
+        let counts: Vec<f64> = (0..n).map(|i| poisson((f64::from(i) + 0.5) / f64::from(n))).collect();
+        let mean = counts.iter().sum::<f64>() / f64::from(n);
+        let square = counts.iter().map(|c| c * c).sum::<f64>() / f64::from(n);
+        let zero = counts.iter().filter(|c| **c == 0.0).count() as f64 / f64::from(n);
+        assert!((mean - 1.0).abs() < 1e-3 && (square - 2.0).abs() < 1e-3 && (zero - (-1.0f64).exp()).abs() < 1e-4);
+        assert_eq!(poisson(1.0 - f64::EPSILON / 2.0), 18.0);
+    }
+
+    #[test]
+    fn a_difference_is_taken_replicate_by_replicate() {
+        let a = Resampled::new(3.0, vec![2.0, 3.5, 4.0], 9);
+        let b = Resampled::new(1.0, vec![0.5, 2.0, 2.5], 9);
+        let apart = a.minus(&b);
+        assert_eq!((apart.mean, apart.standard_error), (2.0, 0.0));
+        assert_eq!(apart.interval(0.9), (2.0, 2.0));
+        assert!(a.standard_error > 1.0);
+    }
+
+    #[test]
+    fn an_estimate_is_written_with_its_error_and_its_interval() {
+        let text = serde_json::to_value(Resampled::new(1.0, vec![0.5, 1.5], 9)).unwrap();
+        assert_eq!(text["mean"], 1.0);
+        assert!((text["interval"][1].as_f64().unwrap() - (1.0 + 2.306_004_135 * 0.5f64.sqrt())).abs() < 1e-6);
+        let alone = serde_json::to_value(Resampled::new(1.0, vec![1.0, 1.0], 1)).unwrap();
+        assert!(alone["standard_error"].is_null() && alone["interval"].is_null());
+    }
+}

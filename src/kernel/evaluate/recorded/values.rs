@@ -1,0 +1,367 @@
+//! The one call: policies in, values with intervals and differences out.
+
+use super::behaviour::{Behaviour, CalibrationBin, SEPARATED};
+use super::class::FunctionClass;
+use super::followed::{Followed, folds};
+use super::iterates::{Problem, discounted_horizon};
+use super::resampled::{Resampled, person_counts};
+use super::settings::{Dropout, NoValue, PolicyAlong, RecordedError, RecordedSettings, check};
+use super::staying::{Staying, StayingModel};
+use super::weighting::{WeightDiagnostics, Weights};
+use crate::kernel::data::Panel;
+use crate::kernel::numeric::Estimate;
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// The name under which the uniform policy is compared.
+const RANDOM: &str = "Random";
+
+/// The name of what people received, in differences.
+const RECEIVED: &str = "received";
+
+/// Values of policies over the recorded horizon.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RecordedValues {
+    /// γ.
+    pub discount: f64,
+    /// People with at least one decision.
+    pub people: usize,
+    /// The longest horizon that anybody is valued over.
+    pub horizon: usize,
+    /// [r_min, r_max] times the discounted horizon, averaged over people: all that rewards allow.
+    pub allowed: (f64, f64),
+    /// What people received.
+    pub received: Resampled,
+    /// One entry per policy in the order given; `Random` is added when it is not among them.
+    pub policies: Vec<RecordedValue>,
+    /// How people were treated.
+    pub propensity: PropensityDiagnostics,
+    /// Who left before the others; `None` when nobody did.
+    pub staying: Option<StayingModel>,
+    /// What a reader must know before using the numbers, in words.
+    pub warnings: Vec<String>,
+}
+
+/// The value of one policy over the recorded horizon.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RecordedValue {
+    /// The policy.
+    pub name: String,
+    /// Fitted Q evaluation with as many iterates as decisions: the main estimate.
+    pub value: Resampled,
+    /// The doubly robust estimate, or why there is none.
+    #[serde(serialize_with = "estimate_or_reason")]
+    pub doubly_robust: Result<Estimate, NoValue>,
+    /// The main estimate minus that of `received`, `Random` and every other policy, paired over people.
+    pub minus: Vec<Difference>,
+    /// What weights leave of the people.
+    pub weights: WeightDiagnostics,
+    /// The functions that stand for action values.
+    pub class: FunctionClass,
+    /// The share of action values that had to be held within what rewards allow. Above a few percent the regressions extrapolate.
+    pub held: f64,
+}
+
+/// One policy minus another, or minus what people received.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Difference {
+    /// What is subtracted.
+    pub from: String,
+    /// The difference.
+    #[serde(flatten)]
+    pub value: Resampled,
+}
+
+/// How people were treated, as fitted on other people.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PropensityDiagnostics {
+    /// Whether the propensities were given.
+    pub given: bool,
+    /// The largest |log b̂(a)/b̂(a′)| at any decision.
+    pub largest_log_odds: f64,
+    /// Whether actions are told apart almost without error, so that small propensities are not estimates.
+    pub separated: bool,
+    /// Predicted and observed shares.
+    pub calibration: Vec<CalibrationBin>,
+}
+
+impl RecordedValue {
+    /// This policy minus the one of that name.
+    pub fn minus(&self, name: &str) -> Option<&Resampled> {
+        self.minus.iter().find(|difference| difference.from == name).map(|difference| &difference.value)
+    }
+}
+
+impl RecordedValues {
+    /// The policy of this name.
+    pub fn policy(&self, name: &str) -> Option<&RecordedValue> {
+        self.policies.iter().find(|policy| policy.name == name)
+    }
+}
+
+fn estimate_or_reason<S: serde::Serializer>(
+    value: &Result<Estimate, NoValue>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Given {
+        mean: f64,
+        standard_error: f64,
+        interval: (f64, f64),
+    }
+    #[derive(Serialize)]
+    struct Missing<'a> {
+        problem: &'a NoValue,
+    }
+    match value {
+        Ok(found) => {
+            let Estimate { mean, standard_error, .. } = *found;
+            Given { mean, standard_error, interval: found.interval(0.95) }.serialize(serializer)
+        }
+        Err(problem) => Missing { problem }.serialize(serializer),
+    }
+}
+
+/// Estimates the value of each policy over the recorded horizon, and all differences, on one set of resampled people.
+///
+/// # Errors
+/// [`RecordedError`] when the call makes no sense. Data that do not carry an estimate are a [`NoValue`], or a warning.
+pub fn recorded_values(
+    panel: &Panel,
+    policies: &[PolicyAlong<'_>],
+    settings: &RecordedSettings,
+) -> Result<RecordedValues, RecordedError> {
+    check(panel, policies, settings)?;
+    let uniform = vec![1.0 / panel.action_names().len() as f64; panel.state_rows() * panel.action_names().len()];
+    let mut policies = policies.to_vec();
+    if policies.iter().all(|policy| policy.name != RANDOM) {
+        policies.push(PolicyAlong { name: RANDOM, probabilities: &uniform, worlds: None });
+    }
+    let planned = match settings.dropout {
+        Dropout::AsRecorded => None,
+        Dropout::Weighted { horizon } => Some(horizon.unwrap_or(panel.horizon())),
+    };
+    let people = &Followed::new(panel, planned);
+    let states = &people.gather(panel.states(), panel.state_dim());
+    let staying = Staying::fit(panel, people, states, planned.unwrap_or(panel.horizon()));
+    let record = Record { panel, people, settings, weighted: planned.and(staying.as_ref()) };
+
+    let counts = person_counts(panel, people, settings.replicates, settings.seed);
+    let folds = folds(panel, people, settings.folds, settings.seed);
+    let known = settings.propensities.as_ref().map(|given| record.by_row(given));
+    let behaviour = Behaviour::fit(people, states, &folds, known.as_deref());
+    let range = people.reward_range();
+    let reach =
+        people.horizons.iter().map(|&h| discounted_horizon(settings.discount, h)).sum::<f64>() / people.people() as f64;
+    let allowed = (range.0 * reach, range.1 * reach);
+
+    // Row weights of every replicate; the last is the record itself.
+    let ones = vec![1.0; people.people()];
+    let rows: Vec<Vec<f64>> = counts
+        .par_chunks_exact(people.people())
+        .chain(ones.par_chunks_exact(people.people()))
+        .map(|counts| record.row_weights(counts))
+        .collect();
+    let split = |mut all: Vec<f64>| {
+        let mean = all.pop().expect("the record itself");
+        Resampled::new(mean, all, people.people())
+    };
+    let received = split(rows.par_iter().map(|rows| record.received(rows)).collect());
+    let mut found: Vec<RecordedValue> = policies
+        .iter()
+        .map(|policy| {
+            let worlds = policy.worlds.map(|worlds| people.gather(worlds, panel.state_dim() * panel.levels().len()));
+            let class = record.class(worlds.is_some());
+            let features = class.features(people, states, worlds.as_deref());
+            let probabilities = people.gather(policy.probabilities, people.action_count);
+            let problem = Problem {
+                people,
+                features: &features,
+                count: class.coefficients,
+                probabilities: &probabilities,
+                discount: settings.discount,
+                range,
+                prior: settings.prior_rows,
+            };
+            let value = split(rows.par_iter().map(|rows| mean_first(people, &problem.fit(rows).first, rows)).collect());
+            let itself = rows.last().expect("the record itself");
+            let without = |fold: usize| -> Vec<f64> {
+                itself
+                    .iter()
+                    .zip(&people.owners)
+                    .map(|(v, i)| if folds[*i as usize] == fold { 0.0 } else { *v })
+                    .collect()
+            };
+            let crossed: Vec<_> = (0..settings.folds).into_par_iter().map(|fold| problem.fit(&without(fold))).collect();
+            let weights = Weights::new(people, &probabilities, &behaviour, itself);
+            let doubly_robust = weights.doubly_robust(&problem, &crossed, &folds, settings).and_then(|estimate| {
+                let inside = (allowed.0..=allowed.1).contains(&estimate.mean);
+                if inside { Ok(estimate) } else { Err(NoValue::OutsideRewards { low: allowed.0, high: allowed.1 }) }
+            });
+            RecordedValue {
+                name: policy.name.to_string(),
+                value,
+                doubly_robust,
+                minus: vec![],
+                weights: weights.diagnostics(people, &probabilities, &behaviour),
+                class,
+                held: problem.fit(itself).held,
+            }
+        })
+        .collect();
+    for i in 0..found.len() {
+        let others = found.iter().enumerate().filter(|(j, _)| *j != i);
+        let against = std::iter::once((RECEIVED, &received)).chain(others.map(|(_, v)| (v.name.as_str(), &v.value)));
+        found[i].minus = against
+            .map(|(from, other)| Difference { from: from.to_string(), value: found[i].value.minus(other) })
+            .collect();
+    }
+    let propensity = PropensityDiagnostics {
+        given: known.is_some(),
+        largest_log_odds: behaviour.largest_log_odds,
+        separated: behaviour.largest_log_odds > SEPARATED,
+        calibration: behaviour.calibration,
+    };
+    let staying = staying.map(|staying| staying.report);
+    let warnings = warnings(&found, &propensity, staying.as_ref(), planned.is_some());
+    Ok(RecordedValues {
+        discount: settings.discount,
+        people: people.people(),
+        horizon: people.horizon(),
+        allowed,
+        received,
+        policies: found,
+        propensity,
+        staying,
+        warnings,
+    })
+}
+
+/// Σ v V(s₁) / Σ v.
+fn mean_first(people: &Followed, first: &[f64], rows: &[f64]) -> f64 {
+    let at = |i: usize| rows[people.starts[i]];
+    let total: f64 = (0..people.people()).map(at).sum();
+    first.iter().enumerate().map(|(i, value)| at(i) * value).sum::<f64>() / total
+}
+
+/// The record with what all policies share.
+struct Record<'a> {
+    panel: &'a Panel,
+    people: &'a Followed,
+    settings: &'a RecordedSettings,
+    /// The model of staying, when those who stayed are weighted.
+    weighted: Option<&'a Staying>,
+}
+
+impl Record<'_> {
+    /// The weight of every row: how often the person is there, times the weight for having stayed.
+    fn row_weights(&self, counts: &[f64]) -> Vec<f64> {
+        let mut rows: Vec<f64> = self.people.owners.iter().map(|&i| counts[i as usize]).collect();
+        if let Some(staying) = self.weighted {
+            let resampled = counts.iter().any(|c| *c != 1.0).then_some(rows.as_slice());
+            let stayed = staying.weights(self.people, resampled);
+            rows.iter_mut().zip(stayed).for_each(|(v, c)| *v *= c);
+        }
+        rows
+    }
+
+    /// One number per decision of the panel, brought to the rows where they were taken.
+    fn by_row(&self, given: &[f64]) -> Vec<f64> {
+        let mut rows = vec![1.0; self.people.sources.len()];
+        for person in 0..self.people.people() {
+            let decisions = self.panel.decisions_of(self.people.order[person]);
+            for (row, at) in self.people.decided(person).zip(decisions) {
+                rows[row] = given[at];
+            }
+        }
+        rows
+    }
+
+    /// The mean discounted reward that people received; with weights for having stayed, what all would have received.
+    fn received(&self, rows: &[f64]) -> f64 {
+        let people = self.people;
+        let mut sums = vec![(0.0, 0.0); people.horizon()];
+        for person in 0..people.people() {
+            for (sum, row) in sums.iter_mut().zip(people.decided(person)) {
+                sum.0 += rows[row] * people.rewards[row];
+                sum.1 += rows[row];
+            }
+        }
+        let everybody: f64 = (0..people.people()).map(|i| rows[people.starts[i]]).sum();
+        let of = |(t, (sum, weight)): (usize, &(f64, f64))| {
+            let total = if self.weighted.is_some() { *weight } else { everybody };
+            if total > 0.0 { self.settings.discount.powi(t as i32) * sum / total } else { 0.0 }
+        };
+        sums.iter().enumerate().map(of).sum()
+    }
+
+    fn class(&self, reads_worlds: bool) -> FunctionClass {
+        let (p, people) = (self.panel.state_dim(), self.people);
+        let transitions = (0..people.sources.len()).filter(|&row| people.moves(row)).count();
+        // Where nobody has a second decision nothing is ever looked up after a step, and all decisions count.
+        let rows = if people.horizon() > 1 { transitions } else { self.panel.decisions() };
+        let extra = if reads_worlds { p * (people.level_count - 1) } else { 0 };
+        let cells = people.level_count * people.action_count;
+        FunctionClass::choose(rows, cells, p, extra, self.settings.degree)
+    }
+}
+
+/// A mean weight this many standard errors from 1 says that propensities are wrong.
+const MEAN_WEIGHT_ERRORS: f64 = 4.0;
+
+/// The share of held action values, and of unsupported decisions, from which there is a warning.
+const NOTABLE: f64 = 0.05;
+
+/// The p-value below which leaving is said to depend on what was recorded.
+const DEPENDS: f64 = 0.01;
+
+fn warnings(
+    policies: &[RecordedValue],
+    propensity: &PropensityDiagnostics,
+    staying: Option<&StayingModel>,
+    weighted: bool,
+) -> Vec<String> {
+    let mut words = Vec::new();
+    if let Some(model) = staying
+        && !weighted
+        && model.p_value < DEPENDS
+    {
+        words.push(format!(
+            "{:.0} % of people left before decision {}, and who left depends on what was recorded (p = {:.1e}): what people received is \
+             not comparable with a policy's value; weight for staying (dropout: weighted)",
+            100.0 * model.share_of_people,
+            model.horizon,
+            model.p_value
+        ));
+    }
+    if propensity.separated {
+        words.push(format!(
+            "who received which action is predicted almost without error (log-odds up to {:.1}): small propensities are not estimates",
+            propensity.largest_log_odds
+        ));
+    }
+    for policy in policies {
+        let (name, weights) = (&policy.name, &policy.weights);
+        if weights.unsupported > NOTABLE {
+            words.push(format!(
+                "{name}: {:.0} % of its decisions are actions that people like that hardly ever received; their value is extrapolated",
+                100.0 * weights.unsupported
+            ));
+        }
+        if policy.held > NOTABLE {
+            words.push(format!(
+                "{name}: {:.0} % of its action values had to be held within what rewards allow; the regressions extrapolate",
+                100.0 * policy.held
+            ));
+        }
+        let off = |(mean, error): (&f64, &f64)| (mean - 1.0).abs() > MEAN_WEIGHT_ERRORS * error;
+        if let Some(t) = weights.mean_weight.iter().zip(&weights.mean_weight_error).position(off) {
+            words.push(format!(
+                "{name}: importance weights at decision {} have mean {:.2} where 1 is expected; propensities are wrong or not supported",
+                t + 1,
+                weights.mean_weight[t]
+            ));
+        }
+    }
+    words
+}
