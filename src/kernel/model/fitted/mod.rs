@@ -8,6 +8,7 @@ mod gain;
 mod groups;
 mod neural;
 mod piecewise;
+mod refit;
 mod regression;
 mod spline;
 mod terms;
@@ -16,6 +17,7 @@ pub use balanced::Balanced;
 pub use basis::StateBasis;
 pub use gain::one_step_gain;
 pub use neural::NeuralSettings;
+pub use refit::{RefitError, Refitter};
 pub use regression::RegressionReport;
 pub use spline::{KnotError, NaturalSpline};
 

@@ -32,6 +32,11 @@ pub struct Coefficients {
 }
 
 impl Coefficients {
+    /// Bases, one a level or one for all, and `coefficients[level][action]`.
+    pub(super) fn new(bases: Vec<StateBasis>, coefficients: Vec<Vec<Vec<f64>>>) -> Self {
+        Self { bases, coefficients }
+    }
+
     fn basis(&self, level: usize) -> Option<&StateBasis> {
         self.bases.get(if self.bases.len() == 1 { 0 } else { level })
     }
