@@ -2,6 +2,7 @@
 
 pub mod beds;
 mod claims;
+pub mod coverage;
 mod finite_mdp;
 pub mod finite_world;
 pub mod optimum;

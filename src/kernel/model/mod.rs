@@ -1,5 +1,6 @@
 //! Structural models: the means of a decision process, exact counterfactuals, the paper's worlds and fitted mechanisms.
 
+mod blend;
 mod counterfactual;
 mod exogenous;
 pub mod fitted;
@@ -7,6 +8,7 @@ mod mechanism;
 mod simulate;
 pub mod worlds;
 
+pub use blend::Blend;
 pub use counterfactual::{Noise, Trajectory, abduct, predict};
 pub use exogenous::Exogenous;
 pub use mechanism::Mechanism;

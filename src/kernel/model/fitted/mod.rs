@@ -2,6 +2,7 @@
 
 mod balanced;
 mod basis;
+mod certificate;
 mod cross_validation;
 mod design;
 mod gain;
@@ -15,6 +16,7 @@ mod terms;
 
 pub use balanced::Balanced;
 pub use basis::StateBasis;
+pub use certificate::Certificate;
 pub use gain::one_step_gain;
 pub use neural::NeuralSettings;
 pub use refit::{RefitError, Refitter};

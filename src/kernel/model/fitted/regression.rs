@@ -81,6 +81,16 @@ impl Table {
         self.stored.basis(level).expect("a basis for every level")
     }
 
+    /// `coefficients[level][action]`: p + 1 outputs, each with the basis's number of coefficients.
+    pub(super) fn coefficients(&self) -> &[Vec<Vec<f64>>] {
+        &self.stored.coefficients
+    }
+
+    /// The same functions with other coefficients.
+    pub(super) fn with_coefficients(&self, coefficients: Vec<Vec<Vec<f64>>>) -> Self {
+        Coefficients { bases: self.stored.bases.clone(), coefficients }.into()
+    }
+
     /// Whether the parts fit a mechanism of this shape.
     pub(super) fn is_consistent(&self, p: usize, levels: usize, actions: usize) -> bool {
         let Coefficients { bases, coefficients } = &self.stored;
