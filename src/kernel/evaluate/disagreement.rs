@@ -15,6 +15,17 @@ pub struct Unfairness {
     pub pairs: Vec<((usize, usize), Estimate)>,
 }
 
+/// How much a policy differs between the worlds of two levels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairShare {
+    /// z < z′.
+    pub pair: (usize, usize),
+    /// The share of decisions with 1{A^{z′} ≠ A^z}.
+    pub differ: f64,
+    /// The mean of ½ ‖π(·|h^{z′}) − π(·|h^z)‖₁.
+    pub total_variation: f64,
+}
+
 /// Counts disagreements between worlds, person by person.
 #[derive(Debug, Clone)]
 pub struct Disagreement {
@@ -61,6 +72,28 @@ impl Disagreement {
         for x in &mut self.decisions[first..first + n] {
             *x += 1.0;
         }
+    }
+
+    /// The weighted share of decisions that differ, and the weighted mean total variation, of every pair z < z′ in order.
+    ///
+    /// # Equation
+    /// ```text
+    /// Σᵢ wᵢ Σₜ 1{A^{z′} ≠ A^z} / Σᵢ wᵢ Tᵢ
+    /// ```
+    /// One weight a person, in the order in which people were counted. Of a deterministic policy total variation is disagreement.
+    pub fn weighted(&self, weights: &[f64], deterministic: bool) -> Vec<PairShare> {
+        let people = self.decisions.len();
+        let product = |x: &[f64]| -> f64 { x.iter().zip(weights).map(|(x, w)| x * w).sum() };
+        let total = product(&self.decisions);
+        let of = |sums: &[f64], pair: usize| {
+            if total > 0.0 { product(&sums[pair * people..(pair + 1) * people]) / total } else { 0.0 }
+        };
+        let share = |(i, pair)| {
+            let differ = of(&self.differ, i);
+            let total_variation = if deterministic { differ } else { of(&self.variation, i) };
+            PairShare { pair, differ, total_variation }
+        };
+        self.pairs().enumerate().map(share).collect()
     }
 
     /// The metric; people are the independent units behind its standard errors. Equal horizons or not, every decision counts once.
@@ -138,6 +171,21 @@ mod tests {
         let found = disagreement.summary(true);
         assert_eq!(found.metric, Estimate { mean: 0.0, standard_error: 0.0, count: 2 });
         assert_eq!((found.pair, found.pairs.len()), ((0, 0), 0));
+    }
+
+    #[test]
+    fn weights_count_people_so_often() {
+        let shares = counted().weighted(&[2.0, 0.0, 3.0], false);
+        // Seven decisions; the first person differs once between 0 and 1, twice between 0 and 2, once between 1 and 2.
+        let differ: Vec<_> = shares.iter().map(|share| (share.pair, share.differ)).collect();
+        assert_eq!(differ, [((0, 1), 2.0 / 7.0), ((0, 2), 4.0 / 7.0), ((1, 2), 2.0 / 7.0)]);
+        // Between 0 and 1: ¼ at the second decision of the first person, ⅛ at the only one of the third.
+        assert_eq!(shares[0].total_variation, (2.0 * 0.25 + 3.0 * 0.125) / 7.0);
+        let ones = counted().weighted(&[1.0; 3], true);
+        for (share, (pair, estimate)) in ones.iter().zip(counted().summary(true).pairs) {
+            assert_eq!((share.pair, share.differ, share.total_variation), (pair, estimate.mean, estimate.mean));
+        }
+        assert!(counted().weighted(&[0.0; 3], true).iter().all(|share| share.differ == 0.0));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! | does the level reach the decision directly, or through the state? | [`paths()`] | states of all worlds |
 //! | would other past actions change the decision? | [`strict_unfairness`] | a world |
 //! | CF metric and action rates on recorded histories | [`audit`] | a mechanism fitted apart from the policy's |
+//! | the same with an interval that knows the mechanism is estimated | [`unfairness()`] | a certificate, or the judged people |
 //! | value from recorded histories, by regression | [`fitted_q_evaluation`] | π along them, features |
 //! | value from recorded histories, by weighting | [`OffPolicy`] | π and the propensities along them |
 //!
@@ -25,9 +26,10 @@ pub mod recorded;
 mod rollout;
 mod side;
 mod strict;
+mod unfairness;
 
 pub use action_rates::ActionRates;
-pub use disagreement::{Disagreement, Unfairness};
+pub use disagreement::{Disagreement, PairShare, Unfairness};
 pub use fair_value::{FairValue, Reading, fair_value, follow_readings};
 pub use fqe::{EvaluationError, EvaluationSettings, FittedEvaluation, fitted_q_evaluation};
 pub use importance::{NobodyFollows, OffPolicy, OffPolicyError, Overlap};
@@ -35,3 +37,6 @@ pub use panel_audit::{AuditError, PanelAudit, PanelDraws, audit, probabilities_a
 pub use paths::{Paths, paths};
 pub use rollout::{Evaluation, evaluate};
 pub use strict::{Alternatives, PASTS_LIMIT, StrictUnfairness, TooManyPasts, strict_unfairness};
+pub use unfairness::{
+    Carried, ParityGap, UnfairnessError, UnfairnessLaw, Yardstick, finite_sample_bound, parity_gap, unfairness,
+};

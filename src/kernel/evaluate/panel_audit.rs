@@ -198,7 +198,7 @@ pub fn probabilities_along(panel: &Panel, agent: &dyn Agent, coins: &[f64]) -> R
 }
 
 /// The states of level k out of rows [s¹, …, sᴷ], written over `out`.
-fn level_states(view: &[f64], k: usize, levels: usize, p: usize, out: &mut Vec<f64>) {
+pub(super) fn level_states(view: &[f64], k: usize, levels: usize, p: usize, out: &mut Vec<f64>) {
     out.clear();
     for row in view.chunks_exact(levels * p) {
         out.extend_from_slice(&row[k * p..(k + 1) * p]);
@@ -213,7 +213,12 @@ fn check_finite(panel: &Panel, members: &[usize], t: usize, view: &[f64]) -> Res
     }
 }
 
-fn check(panel: &Panel, mechanism: &dyn Mechanism, agent: &dyn Agent, draws: &PanelDraws) -> Result<(), AuditError> {
+pub(super) fn check(
+    panel: &Panel,
+    mechanism: &dyn Mechanism,
+    agent: &dyn Agent,
+    draws: &PanelDraws,
+) -> Result<(), AuditError> {
     same("levels", "mechanism", panel.levels().len(), mechanism.levels())?;
     same("state coordinates", "mechanism", panel.state_dim(), mechanism.state_dim())?;
     same("actions", "mechanism", panel.action_names().len(), mechanism.actions())?;

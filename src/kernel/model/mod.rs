@@ -1,6 +1,7 @@
 //! Structural models: the means of a decision process and the noise around them, exact counterfactuals, the paper's worlds and
 //! fitted mechanisms.
 
+mod blend;
 mod counterfactual;
 mod exogenous;
 pub mod fitted;
@@ -9,6 +10,7 @@ pub mod noise;
 mod simulate;
 pub mod worlds;
 
+pub use blend::Blend;
 pub use counterfactual::{Noise, Trajectory, abduct, predict};
 pub use exogenous::Exogenous;
 pub use mechanism::Mechanism;

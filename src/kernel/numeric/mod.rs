@@ -8,7 +8,8 @@
 //! | Σ wⱼ columnⱼ and Xᵀy on blocks of rows | [`block`] | plain loops |
 //! | E f(U) for uniform or normal U | [`quadrature`] | moments in closed form |
 //! | which random numbers? | [`Stream`] | pinned literals |
-//! | mean and its error | [`Estimate`], [`bootstrap_interval`] | hand-worked samples |
+//! | mean and its error | [`Estimate`], [`bootstrap_interval`], [`Law`] | hand-worked samples |
+//! | weights of resampled people | [`person_weights`] | moments of the exponential |
 //! | the rate α in error ≍ n^α | [`log_log_slope`] | exact power laws, and a wrong one |
 //! | how close is equal? | [`tolerance`] | — |
 
@@ -17,9 +18,12 @@ mod bootstrap;
 mod estimate;
 mod gram;
 pub(crate) mod lanes;
+mod law;
 mod least_squares;
 mod monomials;
 pub mod network;
+mod packed;
+mod person_weights;
 pub mod quadrature;
 mod ridge;
 mod row_factor;
@@ -32,8 +36,11 @@ pub(crate) mod vector_state;
 pub use bootstrap::{bootstrap_interval, quantile};
 pub use estimate::Estimate;
 pub use gram::{Gram, GramFactor, GramRefusal};
+pub use law::Law;
 pub use least_squares::{LeastSquares, LeastSquaresError, least_squares};
 pub use monomials::{Monomials, TooManyMonomials};
+pub use packed::{Packed, PackedError};
+pub use person_weights::person_weights;
 pub use ridge::RidgeFactor;
 pub use row_factor::RowFactor;
 pub use slope::{SlopeError, SlopeFit, log_log_slope};

@@ -2,6 +2,7 @@
 
 mod bed;
 mod policies;
+pub mod unfairness;
 mod values;
 
 pub use bed::{Bed, Leaving};

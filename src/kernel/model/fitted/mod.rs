@@ -2,20 +2,24 @@
 
 mod balanced;
 mod basis;
+mod certificate;
 mod cross_validation;
 mod design;
 mod gain;
 mod groups;
 mod neural;
 mod piecewise;
+mod refit;
 mod regression;
 mod spline;
 mod terms;
 
 pub use balanced::Balanced;
 pub use basis::StateBasis;
+pub use certificate::Certificate;
 pub use gain::one_step_gain;
 pub use neural::NeuralSettings;
+pub use refit::{RefitError, Refitter};
 pub use regression::RegressionReport;
 pub use spline::{KnotError, NaturalSpline};
 

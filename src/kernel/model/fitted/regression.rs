@@ -32,6 +32,11 @@ pub struct Coefficients {
 }
 
 impl Coefficients {
+    /// Bases, one a level or one for all, and `coefficients[level][action]`.
+    pub(super) fn new(bases: Vec<StateBasis>, coefficients: Vec<Vec<Vec<f64>>>) -> Self {
+        Self { bases, coefficients }
+    }
+
     fn basis(&self, level: usize) -> Option<&StateBasis> {
         self.bases.get(if self.bases.len() == 1 { 0 } else { level })
     }
@@ -74,6 +79,16 @@ pub struct RegressionReport {
 impl Table {
     pub(super) fn basis(&self, level: usize) -> &StateBasis {
         self.stored.basis(level).expect("a basis for every level")
+    }
+
+    /// `coefficients[level][action]`: p + 1 outputs, each with the basis's number of coefficients.
+    pub(super) fn coefficients(&self) -> &[Vec<Vec<f64>>] {
+        &self.stored.coefficients
+    }
+
+    /// The same functions with other coefficients.
+    pub(super) fn with_coefficients(&self, coefficients: Vec<Vec<Vec<f64>>>) -> Self {
+        Coefficients { bases: self.stored.bases.clone(), coefficients }.into()
     }
 
     /// Whether the parts fit a mechanism of this shape.

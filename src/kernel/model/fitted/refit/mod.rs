@@ -1,0 +1,146 @@
+//! The same fit with other weights on people: what a bootstrap over people asks for, hundreds of times.
+
+mod regression;
+#[cfg(test)]
+mod tests;
+
+use super::groups::groups;
+use super::regression::{Coefficients, RegressionReport, level_values};
+use super::{Basis, FitError, FitSettings, Fitted, Means, fit};
+use crate::kernel::data::Panel;
+use regression::WeightedRegression;
+
+/// A mechanism that can be fitted again with a weight for each person.
+///
+/// Choices (levels together or apart, knots, smoothness) are made once, on everybody with weight 1, and kept. What is left is linear
+/// algebra on weighted sums:
+///
+/// # Equation
+/// ```text
+/// m̂_w(k) = Σ_{zᵢ = k} wᵢ sᵢ₁ / Σ_{zᵢ = k} wᵢ,     b̂_w = (Σᵢ wᵢ XᵢᵀXᵢ + λ n_w P)⁻¹ Σᵢ wᵢ Xᵢᵀyᵢ,     n_w = Σᵢ wᵢ nᵢ
+/// ```
+/// where Xᵢ are the nᵢ rows of person i. Only ratios of weights matter. With whole numbers it is the fit of a panel in which person i
+/// stands wᵢ times, on the knots of the original.
+///
+/// # Precision
+/// Normal equations where their condition allows it, QR of the weighted rows where it does not: digits as in
+/// [`tolerance::GRAM_CONDITION`](crate::kernel::numeric::tolerance::GRAM_CONDITION).
+pub struct Refitter {
+    fitted: Fitted,
+    level_names: Vec<String>,
+    /// The level and the first state of each person.
+    levels: Vec<u32>,
+    first: Vec<f64>,
+    regressions: Vec<WeightedRegression>,
+}
+
+/// Why a mechanism cannot be fitted again.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum RefitError {
+    /// Nets are not linear in anything: a refit is a training of its own.
+    #[error("a net is not refitted with weights: resampling people would train one for each resample")]
+    Neural,
+    /// Not one weight a person.
+    #[error("{found} weights were given for {people} people")]
+    WeightCount {
+        /// Weights given.
+        found: usize,
+        /// People in the panel.
+        people: usize,
+    },
+    /// wᵢ < 0, or no number.
+    #[error("the weight of person {position} (from 0) is {weight}; weights are finite and not negative")]
+    Weight {
+        /// The person's place in the panel.
+        position: usize,
+        /// The weight given.
+        weight: f64,
+    },
+    /// Σ wᵢ = 0 over the people of a level.
+    #[error("the weights leave nobody at level {level}")]
+    EmptyLevel {
+        /// Its name.
+        level: String,
+    },
+    /// The first fit.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+}
+
+impl Refitter {
+    /// Fits as [`fit`] does and keeps what refits need: a row of numbers for every decision.
+    ///
+    /// # Errors
+    /// [`RefitError::Neural`] for nets, [`RefitError::Fit`] where the panel cannot be fitted.
+    pub fn new(panel: &Panel, settings: &FitSettings) -> Result<Self, RefitError> {
+        if settings.basis == Basis::Neural {
+            return Err(RefitError::Neural);
+        }
+        let fitted = fit(panel, settings)?;
+        let values = level_values(panel, settings.code)?;
+        let (pooling, groups) = groups(panel, settings.basis, settings.pooling, settings.code, &values)?;
+        let regressions =
+            groups.iter().map(|group| WeightedRegression::new(panel, group, pooling, settings.code, &values)).collect();
+        let p = panel.state_dim();
+        Ok(Self {
+            fitted,
+            level_names: panel.levels().names().to_vec(),
+            levels: panel.level_codes().to_vec(),
+            first: panel.iter().flat_map(|person| person.states[..p].iter().copied()).collect(),
+            regressions,
+        })
+    }
+
+    /// The fit with weight 1 for everybody: what [`fit`] returns, bit for bit.
+    pub fn fitted(&self) -> &Fitted {
+        &self.fitted
+    }
+
+    /// N.
+    pub fn people(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// The fit with these weights, one a person in the order of the panel.
+    ///
+    /// Its [`gain`](Fitted::gain) is that of the unweighted fit: it describes the study, not the resample.
+    ///
+    /// # Errors
+    /// [`RefitError`] about weights: their number, their sign, a level left empty.
+    pub fn refit(&self, weights: &[f64]) -> Result<Fitted, RefitError> {
+        if weights.len() != self.people() {
+            return Err(RefitError::WeightCount { found: weights.len(), people: self.people() });
+        }
+        if let Some(position) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+            return Err(RefitError::Weight { position, weight: weights[position] });
+        }
+        let initial = self.initial_means(weights)?;
+        let (levels, actions) = (initial.len(), self.fitted.actions);
+        let mut coefficients = vec![vec![Vec::new(); actions]; levels];
+        let mut reports: Vec<RegressionReport> = Vec::with_capacity(self.regressions.len());
+        for regression in &self.regressions {
+            reports.push(regression.solve(weights, &mut coefficients)?);
+        }
+        let bases = self.regressions.iter().map(|regression| regression.basis().clone()).collect();
+        let means = Means::Table(Coefficients::new(bases, coefficients).into());
+        Ok(Fitted { initial, means, reports, ..self.fitted.clone() })
+    }
+
+    /// Σ w s₁ / Σ w at each level.
+    fn initial_means(&self, weights: &[f64]) -> Result<Vec<Vec<f64>>, RefitError> {
+        let p = self.fitted.state_dim;
+        let mut sums = vec![vec![0.0; p]; self.level_names.len()];
+        let mut totals = vec![0.0; sums.len()];
+        for ((&w, &z), state) in weights.iter().zip(&self.levels).zip(self.first.chunks_exact(p)) {
+            totals[z as usize] += w;
+            sums[z as usize].iter_mut().zip(state).for_each(|(sum, s)| *sum += w * s);
+        }
+        for ((sum, &total), name) in sums.iter_mut().zip(&totals).zip(&self.level_names) {
+            if total <= 0.0 {
+                return Err(RefitError::EmptyLevel { level: name.clone() });
+            }
+            sum.iter_mut().for_each(|x| *x /= total);
+        }
+        Ok(sums)
+    }
+}
