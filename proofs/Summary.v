@@ -4,7 +4,7 @@
     the axioms behind Coq's classical real numbers; [check] compares them with its list. *)
 
 From Counterfair Require Import
-  Algorithm1 Fairness Strict Perturbation ValueIteration Margin FastRate LemmaP Stationary Refutations Vectors.
+  Algorithm1 Fairness Strict FairLaws Perturbation ValueIteration Margin FastRate LemmaP Stationary Refutations Vectors.
 
 (** Algorithm1: alg:cf:1 and asm:unique *)
 Print Assumptions Algorithm1.noise_is_a_function_of_the_history.
@@ -27,6 +27,11 @@ Print Assumptions Strict.strictly_fair_iff_reads_noise_alone.
 Print Assumptions Strict.replay_is_strictly_fair.
 Print Assumptions Strict.replay_takes_the_same_actions.
 Print Assumptions Strict.strict_fairness_costs_nothing.
+
+(** FairLaws: thm:cf for rules that randomise *)
+Print Assumptions FairLaws.fair_in_law_by_weights.
+Print Assumptions FairLaws.fair_in_law_iff_reads_all_worlds.
+Print Assumptions FairLaws.equal_lists_are_too_narrow.
 
 (** Perturbation: alg:cf:1 under wrong means *)
 Print Assumptions Perturbation.counterfactual_state_error.
