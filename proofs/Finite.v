@@ -29,6 +29,9 @@ Proof. unfold indicator. destruct (decide P); lra. Qed.
 Lemma indicator_le (P Q : Prop) : (P -> Q) -> indicator P <= indicator Q.
 Proof. intros H. unfold indicator. destruct (decide P), (decide Q); try lra. tauto. Qed.
 
+Lemma abs_bounds x y : Rabs x <= y -> - y <= x <= y.
+Proof. intros H. pose proof (Rle_abs x). pose proof (Rle_abs (- x)). rewrite Rabs_Ropp in *. lra. Qed.
+
 (** ** Sums f 0 + ... + f (n-1) *)
 
 Fixpoint sum (n : nat) (f : nat -> R) : R :=
@@ -182,6 +185,15 @@ Section Laws.
     apply Rplus_le_compat; [apply Rmult_le_compat_l; auto | assumption].
   Qed.
 
+  (** Only outcomes that are listed matter. *)
+  Lemma expect_le_listed l f g :
+    weights_nonneg l -> (forall p w, In (p, w) l -> f w <= g w) -> expect l f <= expect l g.
+  Proof.
+    intros Hl H; induction Hl as [| [p w] l Hp Hl IH]; simpl in *; [lra |].
+    apply Rplus_le_compat; [apply Rmult_le_compat_l; [assumption | apply (H p); auto] |].
+    apply IH. intros q v Hin. apply (H q). auto.
+  Qed.
+
   Lemma expect_plus l f g : expect l (fun w => f w + g w) = expect l f + expect l g.
   Proof. induction l as [| [p w] l IH]; simpl; [| rewrite IH]; ring. Qed.
 
@@ -212,6 +224,14 @@ Section Laws.
       pose proof (Rle_abs (f w - g w)). lra.
   Qed.
 
+  Lemma expect_abs l f g : weights_nonneg l -> (forall w, Rabs (f w) <= g w) -> Rabs (expect l f) <= expect l g.
+  Proof.
+    intros Hl H. apply Rabs_le. split.
+    - rewrite <- (Rmult_1_l (expect l g)), <- Ropp_mult_distr_l_reverse, <- expect_scale.
+      apply expect_le; [exact Hl |]. intros w. specialize (H w). apply abs_bounds in H. lra.
+    - apply expect_le; [exact Hl |]. intros w. specialize (H w). apply abs_bounds in H. lra.
+  Qed.
+
   Lemma prob_le l E E' : weights_nonneg l -> (forall w, E w = true -> E' w = true) -> prob l E <= prob l E'.
   Proof.
     intros Hl H. apply expect_le; [assumption |]. intros w. specialize (H w).
@@ -227,6 +247,38 @@ Section Laws.
   Lemma expect_surely w f : expect (surely w) f = f w.
   Proof. simpl. ring. Qed.
 End Laws.
+
+(** E f(w_1, ..., w_n) for n independent draws. *)
+Fixpoint draws {W : Type} (l : list (R * W)) (n : nat) (f : list W -> R) : R :=
+  match n with
+  | O => f []
+  | S m => expect l (fun w => draws l m (fun ws => f (w :: ws)))
+  end.
+
+Lemma draws_ext {W : Type} (l : list (R * W)) n : forall f g, (forall ws, f ws = g ws) -> draws l n f = draws l n g.
+Proof.
+  induction n as [| n IH]; intros f g H; simpl; [apply H |].
+  apply expect_ext. intros w. apply IH. intros ws. apply H.
+Qed.
+
+Lemma draws_scale {W : Type} (l : list (R * W)) c n : forall f, draws l n (fun ws => c * f ws) = c * draws l n f.
+Proof.
+  induction n as [| n IH]; intros f; simpl; [reflexivity |]. rewrite <- expect_scale.
+  apply expect_ext. intros w. apply (IH (fun ws => f (w :: ws))).
+Qed.
+
+Lemma draws_const {W : Type} (l : list (R * W)) n c : is_law l -> draws l n (fun _ => c) = c.
+Proof.
+  intros Hl. induction n as [| n IH]; simpl; [reflexivity |].
+  rewrite (expect_ext l _ (fun _ => c)) by (intros; exact IH). apply expect_const, Hl.
+Qed.
+
+Lemma draws_le {W : Type} (l : list (R * W)) n :
+  weights_nonneg l -> forall f g, (forall ws, length ws = n -> f ws <= g ws) -> draws l n f <= draws l n g.
+Proof.
+  intros Hl. induction n as [| n IH]; intros f g H; simpl; [apply H; reflexivity |].
+  apply expect_le; [exact Hl |]. intros w. apply IH. intros ws E. apply H. simpl. rewrite E. reflexivity.
+Qed.
 
 Lemma expect_swap {V W : Type} (l : list (R * V)) (m : list (R * W)) (f : V -> W -> R) :
   expect l (fun v => expect m (fun w => f v w)) = expect m (fun w => expect l (fun v => f v w)).
