@@ -1,8 +1,10 @@
 (** * thm:cf, in both directions
 
-    A rule is counterfactually fair exactly when it reads nothing but the family of all counterfactual histories. *)
+    A rule is counterfactually fair exactly when it reads nothing but the family of all counterfactual histories: the
+    states and rewards of all worlds and the past actions.  [same] is any notion of equal decisions; [FairLaws] takes
+    equality of laws. *)
 
-From Coq Require Import List.
+From Coq Require Import List RelationClasses.
 From Counterfair Require Import Model Algorithm1.
 Import ListNotations.
 
@@ -25,9 +27,12 @@ Section Fairness.
   Lemma counterfactual_reachable (z' : Z) (h : history Z S A R) : reachable M (counterfactual M abduct z' h).
   Proof. exists (abduct h). reflexivity. Qed.
 
+  Variable same : D -> D -> Prop.
+  Context {same_is_equivalence : Equivalence same}.
+
   (** Fair rules agree on all worlds of one noise. *)
   Lemma fair_worlds (pi : history Z S A R -> D) :
-    fair M abduct pi <-> forall z z' w, pi (z, simulate M z w) = pi (z', simulate M z' w).
+    fair_up_to M abduct same pi <-> forall z z' w, same (pi (z, simulate M z w)) (pi (z', simulate M z' w)).
   Proof.
     split; intro H.
     - intros z z' w. specialize (H (z, simulate M z w) (ex_intro _ w eq_refl) z').
@@ -54,7 +59,7 @@ Section Fairness.
   (** The paper's direction: whatever is computed from the family of counterfactuals is fair. *)
   (* label: thm:cf *)
   Theorem reading_all_worlds_is_fair (g : trajectory (list S) A (list R) -> D) :
-    fair M abduct (fun h => g (augment M abduct levels h)).
+    fair_up_to M abduct same (fun h => g (augment M abduct levels h)).
   Proof. intros h _ z'. rewrite !augment_counterfactual. reflexivity. Qed.
 
   (** Both directions: there is no fair rule outside the class. *)
@@ -62,7 +67,8 @@ Section Fairness.
   (* label: M-TXT4 *)
   Theorem fair_iff_reads_all_worlds (pi : history Z S A R -> D) :
     inhabited S -> inhabited R -> levels <> [] ->
-    (fair M abduct pi <-> exists g, forall h, reachable M h -> pi h = g (augment M abduct levels h)).
+    (fair_up_to M abduct same pi <->
+     exists g, forall h, reachable M h -> same (pi h) (g (augment M abduct levels h))).
   Proof.
     intros [s] [r] Hlevels. split.
     - destruct levels as [| z1 others]; [contradiction |]. intros Hfair.
@@ -71,22 +77,23 @@ Section Fairness.
       rewrite <- (counterfactual_factual h Hh) at 1.
       symmetry. apply (Hfair h Hh z1).
     - intros [g Hg] h Hh z'.
-      rewrite (Hg _ (counterfactual_reachable z' h)), (Hg _ (counterfactual_reachable (fst h) h)).
-      rewrite !augment_counterfactual. reflexivity.
+      transitivity (g (augment M abduct levels h)); [| symmetry].
+      + rewrite <- (augment_counterfactual z' h). apply Hg, counterfactual_reachable.
+      + rewrite <- (augment_counterfactual (fst h) h). apply Hg, counterfactual_reachable.
   Qed.
 
   (** Equivalently: fair rules are those that cannot tell apart two histories with the same family of worlds. *)
   (* label: def:cf_policy *)
   Theorem fair_iff_blind_beyond_all_worlds (pi : history Z S A R -> D) :
     inhabited S -> inhabited R -> levels <> [] ->
-    (fair M abduct pi <->
+    (fair_up_to M abduct same pi <->
      forall h h', reachable M h -> reachable M h' ->
-       augment M abduct levels h = augment M abduct levels h' -> pi h = pi h').
+       augment M abduct levels h = augment M abduct levels h' -> same (pi h) (pi h')).
   Proof.
     intros Hs Hr Hlevels. split.
     - intros Hfair h h' Hh Hh' E.
       apply (fair_iff_reads_all_worlds pi Hs Hr Hlevels) in Hfair as [g Hg].
-      rewrite (Hg h Hh), (Hg h' Hh'), E. reflexivity.
+      transitivity (g (augment M abduct levels h')); [rewrite <- E; apply Hg, Hh | symmetry; apply Hg, Hh'].
     - intros H h Hh z'. apply H; try apply counterfactual_reachable.
       rewrite !augment_counterfactual. reflexivity.
   Qed.
@@ -96,26 +103,30 @@ End Fairness.
 
 Section FairnessOfAlgorithm1.
   Context {Z A D : Type} {S R : abelian_group}.
-  Variables (mu : means Z A S R) (levels : list Z).
+  Variables (mu : means Z A S R) (levels : list Z) (same : D -> D -> Prop).
+  Context {same_is_equivalence : Equivalence same}.
 
   (** With exact means, every rule that reads only the output of alg:cf:1 is fair. *)
   (* label: thm:cf *)
   Theorem reading_algorithm1_is_fair (g : trajectory (list S) A (list R) -> D) :
-    fair (additive mu) (abduct mu) (fun h => g (algorithm1 levels mu (fst h) (snd h))).
+    fair_up_to (additive mu) (abduct mu) same (fun h => g (algorithm1 levels mu (fst h) (snd h))).
   Proof.
-    intros h _ z'. rewrite !algorithm1_is_augmentation. f_equal. simpl.
-    exact (eq_trans (augment_counterfactual _ _ (noise_is_a_function_of_the_history mu) levels z' h)
-             (eq_sym (augment_counterfactual _ _ (noise_is_a_function_of_the_history mu) levels (fst h) h))).
+    intros h _ z'. rewrite !algorithm1_is_augmentation. simpl.
+    rewrite (augment_counterfactual _ _ (noise_is_a_function_of_the_history mu) levels z' h
+             : augment _ _ levels (z', _) = _).
+    rewrite (augment_counterfactual _ _ (noise_is_a_function_of_the_history mu) levels (fst h) h
+             : augment _ _ levels (fst h, _) = _).
+    reflexivity.
   Qed.
 
   (** And every fair rule is one of these: under additive noise nothing is lost by preprocessing. *)
   (* label: thm:cf *)
   Theorem every_fair_rule_reads_algorithm1 (pi : history Z S A R -> D) :
-    levels <> [] -> fair (additive mu) (abduct mu) pi ->
-    exists g, forall h, pi h = g (algorithm1 levels mu (fst h) (snd h)).
+    levels <> [] -> fair_up_to (additive mu) (abduct mu) same pi ->
+    exists g, forall h, same (pi h) (g (algorithm1 levels mu (fst h) (snd h))).
   Proof.
     intros Hlevels Hfair.
-    apply (fair_iff_reads_all_worlds _ _ (noise_is_a_function_of_the_history mu) levels pi
+    apply (fair_iff_reads_all_worlds _ _ (noise_is_a_function_of_the_history mu) same levels pi
              (inhabits zero) (inhabits zero) Hlevels) in Hfair as [g Hg].
     exists g. intros [z h]. rewrite algorithm1_is_augmentation. apply Hg.
     exists (abduct mu (z, h)). apply every_history_has_its_noise.

@@ -133,7 +133,8 @@ Section FastRate.
   Qed.
 
   (** Theorem 5, finite form.  The margin condition is asked of the law of S_t under the deployed rule, for every t.  [v] is
-      the rule's discounted value from the starting law. *)
+      the rule's discounted value in this process from the starting law; [FairValue.fast_rate_of_the_fair_value] is the same for
+      V~ in the original process.  It is not a statement about J. *)
   (* label: thm:regret *)
   (* label: asm:margin *)
   Theorem fast_rate start C_m alpha v :

@@ -1,8 +1,36 @@
 (** * Finite sums, finite laws, and the maximum over finitely many actions *)
 
-From Coq Require Import List Reals Lra Lia.
+From Coq Require Import List Reals Lra Lia Classical_Prop ClassicalDedekindReals RelationClasses.
 Import ListNotations.
 Open Scope R_scope.
+
+(** ** Decisions
+
+    The classical real numbers decide every proposition; so events may be stated in words. *)
+
+Definition decide (P : Prop) : {P} + {~ P} :=
+  match sig_not_dec P with
+  | left H => left (NNPP P H)
+  | right H => right H
+  end.
+
+(** 1 if P, else 0. *)
+Definition indicator (P : Prop) : R := if decide P then 1 else 0.
+
+Lemma indicator_true (P : Prop) : P -> indicator P = 1.
+Proof. intros H. unfold indicator. destruct (decide P); [reflexivity | contradiction]. Qed.
+
+Lemma indicator_false (P : Prop) : ~ P -> indicator P = 0.
+Proof. intros H. unfold indicator. destruct (decide P); [contradiction | reflexivity]. Qed.
+
+Lemma indicator_bounds (P : Prop) : 0 <= indicator P <= 1.
+Proof. unfold indicator. destruct (decide P); lra. Qed.
+
+Lemma indicator_le (P Q : Prop) : (P -> Q) -> indicator P <= indicator Q.
+Proof. intros H. unfold indicator. destruct (decide P), (decide Q); try lra. tauto. Qed.
+
+Lemma abs_bounds x y : Rabs x <= y -> - y <= x <= y.
+Proof. intros H. pose proof (Rle_abs x). pose proof (Rle_abs (- x)). rewrite Rabs_Ropp in *. lra. Qed.
 
 (** ** Sums f 0 + ... + f (n-1) *)
 
@@ -157,6 +185,15 @@ Section Laws.
     apply Rplus_le_compat; [apply Rmult_le_compat_l; auto | assumption].
   Qed.
 
+  (** Only outcomes that are listed matter. *)
+  Lemma expect_le_listed l f g :
+    weights_nonneg l -> (forall p w, In (p, w) l -> f w <= g w) -> expect l f <= expect l g.
+  Proof.
+    intros Hl H; induction Hl as [| [p w] l Hp Hl IH]; simpl in *; [lra |].
+    apply Rplus_le_compat; [apply Rmult_le_compat_l; [assumption | apply (H p); auto] |].
+    apply IH. intros q v Hin. apply (H q). auto.
+  Qed.
+
   Lemma expect_plus l f g : expect l (fun w => f w + g w) = expect l f + expect l g.
   Proof. induction l as [| [p w] l IH]; simpl; [| rewrite IH]; ring. Qed.
 
@@ -187,6 +224,14 @@ Section Laws.
       pose proof (Rle_abs (f w - g w)). lra.
   Qed.
 
+  Lemma expect_abs l f g : weights_nonneg l -> (forall w, Rabs (f w) <= g w) -> Rabs (expect l f) <= expect l g.
+  Proof.
+    intros Hl H. apply Rabs_le. split.
+    - rewrite <- (Rmult_1_l (expect l g)), <- Ropp_mult_distr_l_reverse, <- expect_scale.
+      apply expect_le; [exact Hl |]. intros w. specialize (H w). apply abs_bounds in H. lra.
+    - apply expect_le; [exact Hl |]. intros w. specialize (H w). apply abs_bounds in H. lra.
+  Qed.
+
   Lemma prob_le l E E' : weights_nonneg l -> (forall w, E w = true -> E' w = true) -> prob l E <= prob l E'.
   Proof.
     intros Hl H. apply expect_le; [assumption |]. intros w. specialize (H w).
@@ -203,6 +248,38 @@ Section Laws.
   Proof. simpl. ring. Qed.
 End Laws.
 
+(** E f(w_1, ..., w_n) for n independent draws. *)
+Fixpoint draws {W : Type} (l : list (R * W)) (n : nat) (f : list W -> R) : R :=
+  match n with
+  | O => f []
+  | S m => expect l (fun w => draws l m (fun ws => f (w :: ws)))
+  end.
+
+Lemma draws_ext {W : Type} (l : list (R * W)) n : forall f g, (forall ws, f ws = g ws) -> draws l n f = draws l n g.
+Proof.
+  induction n as [| n IH]; intros f g H; simpl; [apply H |].
+  apply expect_ext. intros w. apply IH. intros ws. apply H.
+Qed.
+
+Lemma draws_scale {W : Type} (l : list (R * W)) c n : forall f, draws l n (fun ws => c * f ws) = c * draws l n f.
+Proof.
+  induction n as [| n IH]; intros f; simpl; [reflexivity |]. rewrite <- expect_scale.
+  apply expect_ext. intros w. apply (IH (fun ws => f (w :: ws))).
+Qed.
+
+Lemma draws_const {W : Type} (l : list (R * W)) n c : is_law l -> draws l n (fun _ => c) = c.
+Proof.
+  intros Hl. induction n as [| n IH]; simpl; [reflexivity |].
+  rewrite (expect_ext l _ (fun _ => c)) by (intros; exact IH). apply expect_const, Hl.
+Qed.
+
+Lemma draws_le {W : Type} (l : list (R * W)) n :
+  weights_nonneg l -> forall f g, (forall ws, length ws = n -> f ws <= g ws) -> draws l n f <= draws l n g.
+Proof.
+  intros Hl. induction n as [| n IH]; intros f g H; simpl; [apply H; reflexivity |].
+  apply expect_le; [exact Hl |]. intros w. apply IH. intros ws E. apply H. simpl. rewrite E. reflexivity.
+Qed.
+
 Lemma expect_swap {V W : Type} (l : list (R * V)) (m : list (R * W)) (f : V -> W -> R) :
   expect l (fun v => expect m (fun w => f v w)) = expect m (fun w => expect l (fun v => f v w)).
 Proof.
@@ -210,6 +287,85 @@ Proof.
   - induction m as [| [q w] m IHm]; simpl; [| rewrite <- IHm]; ring.
   - rewrite IH, <- expect_scale, <- expect_plus. reflexivity.
 Qed.
+
+(** ** Equality of laws
+
+    Two lists of weights are the same law when every event has the same probability: order, splitting and zero weights do not
+    matter.  It is enough to compare the weight of each action, and then all means agree. *)
+
+Definition same_law {A : Type} (l m : list (R * A)) : Prop := forall E : A -> bool, prob l E = prob m E.
+
+Global Instance same_law_equivalence {A : Type} : Equivalence (@same_law A).
+Proof.
+  split.
+  - intros l E. reflexivity.
+  - intros l m H E. symmetry. apply H.
+  - intros l m n H H' E. rewrite H. apply H'.
+Qed.
+
+Section SameLaw.
+  Context {A : Type}.
+
+  Definition is_it (a b : A) : bool := if decide (a = b) then true else false.
+
+  (** The weight of one action. *)
+  Definition weight (l : list (R * A)) (a : A) : R := prob l (is_it a).
+
+  Let total (L : list A) (f : A -> R) : R := fold_right (fun a t => f a + t) 0 L.
+
+  Lemma total_plus L f g : total L (fun a => f a + g a) = total L f + total L g.
+  Proof. induction L as [| a L IH]; simpl; [| rewrite IH]; ring. Qed.
+
+  Lemma total_elsewhere L b (f : A -> R) : ~ In b L -> total L (fun a => f a * (if is_it a b then 1 else 0)) = 0.
+  Proof.
+    induction L as [| a L IH]; intros Hb; simpl in *; [reflexivity |].
+    rewrite IH by tauto. unfold is_it. destruct (decide (a = b)); [tauto | ring].
+  Qed.
+
+  Lemma total_picks L b (f : A -> R) :
+    NoDup L -> In b L -> total L (fun a => f a * (if is_it a b then 1 else 0)) = f b.
+  Proof.
+    induction 1 as [| a L Ha HL IH]; intros Hb; simpl in *; [contradiction |].
+    destruct (decide (a = b)) as [-> | Hne].
+    - rewrite total_elsewhere by exact Ha. unfold is_it. destruct (decide (b = b)); [ring | contradiction].
+    - rewrite IH by tauto. unfold is_it at 1. destruct (decide (a = b)); [contradiction | ring].
+  Qed.
+
+  (** E f is the sum of f(a) times the weight of a. *)
+  Lemma expect_by_weights (L : list A) (l : list (R * A)) f :
+    NoDup L -> (forall pw, In pw l -> In (snd pw) L) -> expect l f = total L (fun a => f a * weight l a).
+  Proof.
+    intros HL. unfold weight, prob. induction l as [| [p b] l IH]; intros Hin; simpl.
+    - clear. induction L as [| a L IH]; simpl; [reflexivity |]. rewrite <- IH. ring.
+    - rewrite IH by (intros; apply Hin; simpl; auto).
+      transitivity (total L (fun a => (p * f a) * (if is_it a b then 1 else 0))
+                    + total L (fun a => f a * expect l (fun w => if is_it a w then 1 else 0))).
+      + rewrite (total_picks L b (fun a => p * f a) HL (Hin (p, b) (or_introl eq_refl))). reflexivity.
+      + rewrite <- total_plus. unfold total. clear. induction L as [| a L IH]; simpl; [reflexivity |].
+        rewrite IH. ring.
+  Qed.
+
+  Lemma same_weights_same_means (l m : list (R * A)) f : (forall a, weight l a = weight m a) -> expect l f = expect m f.
+  Proof.
+    intros H. set (L := nodup (fun a b => decide (a = b)) (map snd l ++ map snd m)).
+    assert (HL : NoDup L) by apply NoDup_nodup.
+    assert (Hin : forall l', In l' [l; m] -> forall pw, In pw l' -> In (snd pw) L).
+    { intros l' Hl' pw Hpw. apply nodup_In, in_app_iff.
+      destruct Hl' as [<- | [<- | []]]; [left | right]; apply in_map; exact Hpw. }
+    rewrite (expect_by_weights L l f HL), (expect_by_weights L m f HL) by (apply Hin; simpl; auto).
+    unfold total. clear - H. induction L as [| a L IH]; simpl; [reflexivity |]. rewrite IH, H. reflexivity.
+  Qed.
+
+  Lemma same_law_means (l m : list (R * A)) f : same_law l m -> expect l f = expect m f.
+  Proof. intros H. apply same_weights_same_means. intros a. apply H. Qed.
+
+  Lemma same_law_by_weights (l m : list (R * A)) : same_law l m <-> forall a, weight l a = weight m a.
+  Proof.
+    split; intros H.
+    - intros a. apply H.
+    - intros E. apply same_weights_same_means, H.
+  Qed.
+End SameLaw.
 
 Lemma constant_limit c : Un_cv (fun _ => c) c.
 Proof.

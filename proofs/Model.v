@@ -47,8 +47,8 @@ Arguments first_state {Z S A R US UR}.
 Arguments reward {Z S A R US UR}.
 Arguments next_state {Z S A R US UR}.
 
-(** A decision rule maps (Z, H_t) to a decision.  A decision is an action or a law over actions; the theorems never
-    look inside.  The length of the history tells t, so one rule stands for the whole sequence pi_1, pi_2, ... *)
+(** A decision rule maps (Z, H_t) to a decision.  A decision is an action or a law over actions; the theorems ask only
+    when two decisions are the same.  The length of the history tells t, so one rule stands for the whole sequence pi_1, pi_2, ... *)
 Definition history (Z S A R : Type) : Type := (Z * trajectory S A R)%type.
 
 Section Counterfactuals.
@@ -79,9 +79,12 @@ Section Counterfactuals.
   Definition counterfactual (z' : Z) (h : history Z S A R) : history Z S A R :=
     (z', simulate z' (abduct h)).
 
-  (** def:cf_policy *)
-  Definition fair (pi : history Z S A R -> D) : Prop :=
-    forall h, reachable h -> forall z', pi (counterfactual z' h) = pi (counterfactual (fst h) h).
+  (** def:cf_policy, with [same] saying when two decisions count as one: equal actions, or equal laws over actions. *)
+  Definition fair_up_to (same : D -> D -> Prop) (pi : history Z S A R -> D) : Prop :=
+    forall h, reachable h -> forall z', same (pi (counterfactual z' h)) (pi (counterfactual (fst h) h)).
+
+  (** For decisions that are written down in one way only. *)
+  Definition fair (pi : history Z S A R -> D) : Prop := fair_up_to eq pi.
 
   (** The levels z(1), ..., z(K), in the order in which counterfactuals are listed. *)
   Variable levels : list Z.

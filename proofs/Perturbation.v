@@ -1,7 +1,8 @@
 (** * How far alg:cf:1 strays when the means are wrong
 
     States live in any abelian group with a size ||.||; rewards are real.  The estimated means are within e0, e, e_r of the
-    true ones, and the true means are Lipschitz with constants l and l_r.  After t steps
+    true ones *at the points where the algorithm evaluates them*, and the true means are Lipschitz with constants l and l_r.
+    After t steps
 
       ||s_hat - s|| <= 2 e (1 + l + ... + l^(t-1)) + l^t 2 e0,     |r_hat - r| <= 2 e_r + l_r (the same at its time). *)
 
@@ -97,9 +98,6 @@ Definition newest_reward {S A : Type} (h : trajectory S A real_line) : R :=
 Section Perturbation.
   Context {Z A : Type} {S : abelian_group}.
   Variables (norm : size_on S) (mu mu_hat : means Z A S real_line) (e0 e e_r l l_r : R).
-  Hypothesis initial_error : forall z, norm (initial_mean mu_hat z - initial_mean mu z)%G <= e0.
-  Hypothesis state_error : forall s a z, norm (state_mean mu_hat s a z - state_mean mu s a z)%G <= e.
-  Hypothesis reward_error : forall s a z, Rabs (reward_mean mu_hat s a z - reward_mean mu s a z) <= e_r.
   Hypothesis state_lipschitz :
     forall s s' a z, norm (state_mean mu s a z - state_mean mu s' a z)%G <= l * norm (s - s')%G.
   Hypothesis reward_lipschitz :
@@ -117,34 +115,71 @@ Section Perturbation.
   Let truth (w : trajectory S A real_line) := simulate (additive mu) k w.
   Let estimate (w : trajectory S A real_line) := estimated_world mu_hat z k (simulate (additive mu) z w).
 
+  (** The means are evaluated at the person's own states at level z, and at the estimated states at level k. *)
+  Fixpoint states_within (w : trajectory S A real_line) : Prop :=
+    match w with
+    | start _ =>
+        norm (initial_mean mu_hat z - initial_mean mu z)%G <= e0 /\ norm (initial_mean mu_hat k - initial_mean mu k)%G <= e0
+    | step past a _ _ =>
+        states_within past
+        /\ (let s := current (simulate (additive mu) z past) in
+            norm (state_mean mu_hat s a z - state_mean mu s a z)%G <= e)
+        /\ (let s := current (estimate past) in norm (state_mean mu_hat s a k - state_mean mu s a k)%G <= e)
+    end.
+
+  (** The same for the newest reward. *)
+  Definition reward_within (w : trajectory S A real_line) : Prop :=
+    match w with
+    | start _ => True
+    | step past a _ _ =>
+        (let s := current (simulate (additive mu) z past) in Rabs (reward_mean mu_hat s a z - reward_mean mu s a z) <= e_r)
+        /\ (let s := current (estimate past) in Rabs (reward_mean mu_hat s a k - reward_mean mu s a k) <= e_r)
+    end.
+
+  (** Theorem 6: errors are bounded along the path, not everywhere. *)
   (* label: alg:cf:1 *)
   Theorem counterfactual_state_error (w : trajectory S A real_line) :
-    norm (current (estimate w) - current (truth w))%G <= state_bound (steps w).
+    states_within w -> norm (current (estimate w) - current (truth w))%G <= state_bound (steps w).
   Proof.
     unfold estimate, truth. induction w as [u | past IH a ur us]; simpl.
-    - apply Rle_trans with (1 := first_error_size norm _ _ _ _ _). unfold state_bound; simpl.
-      pose proof (initial_error z). pose proof (initial_error k). lra.
-    - rewrite <- state_bound_step.
+    - intros [Hz Hk]. apply Rle_trans with (1 := first_error_size norm _ _ _ _ _). unfold state_bound; simpl. lra.
+    - intros [Hpast [Hz Hk]]. specialize (IH Hpast). rewrite <- state_bound_step.
       apply Rle_trans with (e + (e + l * state_bound (steps past))); [| lra].
       eapply Rle_trans; [refine (error_split_size norm _ _ _ _ (state_mean mu (current (estimate past)) a k) _) |].
-      apply Rplus_le_compat; [apply state_error |]. apply Rplus_le_compat; [apply state_error |].
+      apply Rplus_le_compat; [exact Hz |]. apply Rplus_le_compat; [exact Hk |].
       eapply Rle_trans; [apply state_lipschitz |]. apply Rmult_le_compat_l; [exact l_nonneg | exact IH].
   Qed.
 
   (* label: alg:cf:1 *)
   Theorem counterfactual_reward_error (w : trajectory S A real_line) (t : nat) :
-    steps w = Datatypes.S t ->
+    steps w = Datatypes.S t -> states_within w -> reward_within w ->
     Rabs (newest_reward (estimate w) - newest_reward (truth w)) <= 2 * e_r + l_r * state_bound t.
   Proof.
-    destruct w as [u | past a ur us]; [discriminate |]. intros E. injection E as E.
-    pose proof (counterfactual_state_error past) as Hs. rewrite E in Hs. unfold estimate, truth in *. simpl.
+    destruct w as [u | past a ur us]; [discriminate |]. intros E [Hpast _] [Hz Hk]. injection E as E.
+    pose proof (counterfactual_state_error past Hpast) as Hs. rewrite E in Hs. unfold estimate, truth in *. simpl.
     apply Rle_trans with (e_r + (e_r + l_r * state_bound t)); [| lra].
     eapply Rle_trans;
       [refine (error_split_size absolute_value _ _ _ _ (reward_mean mu (current (estimate past)) a k) _) |].
-    apply Rplus_le_compat; [apply reward_error |]. apply Rplus_le_compat; [apply reward_error |].
+    apply Rplus_le_compat; [exact Hz |]. apply Rplus_le_compat; [exact Hk |].
     eapply Rle_trans; [apply reward_lipschitz |]. apply Rmult_le_compat_l; [exact l_r_nonneg | exact Hs].
   Qed.
+
+  (** Means that are close everywhere are close along every path. *)
+  Lemma close_everywhere_is_close_along w :
+    (forall z, norm (initial_mean mu_hat z - initial_mean mu z)%G <= e0) ->
+    (forall s a z, norm (state_mean mu_hat s a z - state_mean mu s a z)%G <= e) -> states_within w.
+  Proof. intros H0 H. induction w as [u | past IH a ur us]; simpl; auto. Qed.
 End Perturbation.
+
+(** Where the true means contract (l < 1) the bound does not grow with t. *)
+Lemma state_bound_uniform (e0 e l : R) (t : nat) :
+  0 <= e0 -> 0 <= e -> 0 <= l < 1 -> state_bound e0 e l t <= 2 * e / (1 - l) + 2 * e0.
+Proof.
+  intros H0 He Hl. unfold state_bound.
+  pose proof (Rmult_le_compat_l (2 * e) _ _ ltac:(lra) (geometric_le l t Hl)).
+  assert (l ^ t <= 1) by (rewrite <- (pow1 t); apply pow_incr; lra).
+  pose proof (Rmult_le_compat_r (2 * e0) _ _ ltac:(lra) H1). unfold Rdiv. lra.
+Qed.
 
 (** Weights P(Z = z(k)) estimated too: line 9 adds R_max times the distance of the weights. *)
 Section WeightedReward.

@@ -6,7 +6,7 @@
     world is optimal - for a finite horizon together with the number of steps to go, for an infinite one by itself. *)
 
 From Coq Require Import List Reals Lra Lia.
-From Counterfair Require Import Model Algorithm1 Fairness Finite ValueIteration Perturbation.
+From Counterfair Require Import Model Algorithm1 Fairness FairLaws Finite ValueIteration Perturbation.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -43,7 +43,7 @@ Section Stationary.
   (** A rule reads the history, and may read the number of steps to go; its decision is a law over actions. *)
   Definition rule : Type := nat -> history Z S A R -> list (R * A).
   Definition fair_rule (rho : rule) : Prop :=
-    (forall n h, is_law (rho n h)) /\ forall n, fair stationary_model abduct (rho n).
+    (forall n h, is_law (rho n h)) /\ forall n, fair_in_law stationary_model abduct (rho n).
 
   (** Expected discounted reward of n further steps of a person at level k with noise w so far. *)
   Fixpoint earned (rho : rule) (k : Z) (n : nat) (w : trajectory US A UR) : R :=
@@ -100,8 +100,8 @@ Section Stationary.
           f_R k (current (world k w)) a (u_R i) + gamma * earned rho k n (step w a (u_R i) (u_S i)))))).
       + rewrite expect_swap. apply expect_ext. intros a. rewrite expect_swap. apply expect_ext. intros i.
         rewrite expect_plus, expect_scale, IH. reflexivity.
-      + intros k. unfold as_policy.
-        rewrite (proj1 (fair_worlds _ _ asm_unique _) (Hfair (Datatypes.S n)) k z1 w). reflexivity.
+      + intros k. apply same_law_means.
+        exact (proj1 (fair_worlds _ _ asm_unique same_law _) (Hfair (Datatypes.S n)) k z1 w).
   Qed.
 
   (** Supplement C: for fair rules, the value with observed rewards is the value with weighted rewards. *)
@@ -176,7 +176,7 @@ Section Stationary.
     exists (fun x => greedy actions (Q_star augmented x)). cbv zeta.
     set (g := fun (_ : nat) (x : Z -> S) => greedy actions (Q_star augmented x)).
     pose proof (reads_worlds_now_fair g) as Hopt.
-    split; [apply (proj2 Hopt O) |].
+    split; [intros h _ z'; rewrite !(abduct_counterfactual _ _ asm_unique); reflexivity |].
     exists (expect first_noise (fun u => V_star augmented (worlds_now (start u)))). split.
     - apply Un_cv_ext with (fun n => expect first_noise (fun u =>
         J_augmented (fun _ => greedy_for augmented (fun w => Q_star augmented (worlds_now w))) n (start u))).

@@ -52,7 +52,7 @@ Section Strict.
     fair M abduct pi -> rollout pi z noise = rollout pi z' noise.
   Proof.
     intros Hfair. induction noise as [u | past IH [] ur us]; simpl; [reflexivity |].
-    rewrite IH. f_equal. exact (proj1 (fair_worlds M abduct asm_unique pi) Hfair z z' _).
+    rewrite IH. f_equal. exact (proj1 (fair_worlds M abduct asm_unique eq pi) Hfair z z' _).
   Qed.
 
   (** ** Headline results *)
@@ -60,7 +60,7 @@ Section Strict.
   (** Strict fairness implies fairness. *)
   (* label: def:cf_policy_strict *)
   Theorem strictly_fair_is_fair (pi : history Z S A R -> A) : strictly_fair pi -> fair M abduct pi.
-  Proof. intros H. apply (fair_worlds M abduct asm_unique). intros z z' w. apply H. reflexivity. Qed.
+  Proof. intros H. apply (fair_worlds M abduct asm_unique eq). intros z z' w. apply H. reflexivity. Qed.
 
   (** Strictly fair rules are exactly those that read the noise and nothing else. *)
   (* label: def:cf_policy_strict *)
@@ -91,7 +91,7 @@ Section Strict.
     rewrite IH. f_equal. unfold replay.
     rewrite asm_unique, forget_rollout. unfold deployed.
     rewrite (fair_rollout pi z1 z past Hfair).
-    exact (proj1 (fair_worlds M abduct asm_unique pi) Hfair z1 z _).
+    exact (proj1 (fair_worlds M abduct asm_unique eq pi) Hfair z1 z _).
   Qed.
 
   (** The value of a rule: any number earned on the deployed trajectory, averaged over any finite law of people. *)

@@ -4,7 +4,7 @@
     the axioms behind Coq's classical real numbers; [check] compares them with its list. *)
 
 From Counterfair Require Import
-  Algorithm1 Fairness Strict Perturbation ValueIteration Margin FastRate LemmaP Stationary Refutations Vectors.
+  Algorithm1 Fairness Strict FairLaws Perturbation ValueIteration Margin FastRate LemmaP Stationary FairValue Chain Refutations Vectors.
 
 (** Algorithm1: alg:cf:1 and asm:unique *)
 Print Assumptions Algorithm1.noise_is_a_function_of_the_history.
@@ -27,6 +27,11 @@ Print Assumptions Strict.strictly_fair_iff_reads_noise_alone.
 Print Assumptions Strict.replay_is_strictly_fair.
 Print Assumptions Strict.replay_takes_the_same_actions.
 Print Assumptions Strict.strict_fairness_costs_nothing.
+
+(** FairLaws: thm:cf for rules that randomise *)
+Print Assumptions FairLaws.fair_in_law_by_weights.
+Print Assumptions FairLaws.fair_in_law_iff_reads_all_worlds.
+Print Assumptions FairLaws.equal_lists_are_too_narrow.
 
 (** Perturbation: alg:cf:1 under wrong means *)
 Print Assumptions Perturbation.counterfactual_state_error.
@@ -75,6 +80,23 @@ Print Assumptions Stationary.fair_rules_have_values.
 Print Assumptions Stationary.stationary_optimum.
 Print Assumptions Stationary.algorithm1_returns_the_augmented_state.
 Print Assumptions Stationary.additive_stationary_optimum.
+
+(** FairValue: Theorem 3'', what an almost fair rule is worth *)
+Print Assumptions FairValue.gained_by_unfairness.
+Print Assumptions FairValue.fair_value_at_most_optimum.
+Print Assumptions FairValue.every_rule_has_values.
+Print Assumptions FairValue.value_of_any_rule.
+Print Assumptions FairValue.fair_rules_gain_nothing.
+Print Assumptions FairValue.fair_value_is_earned_by_fair_rules.
+Print Assumptions FairValue.fair_value_at_least.
+Print Assumptions FairValue.regret_of_the_deployed_rule.
+Print Assumptions FairValue.alike_where_the_gap_is_large.
+Print Assumptions FairValue.unfair_weight_by_small_gaps.
+Print Assumptions FairValue.fast_rate_of_the_fair_value.
+Print Assumptions FairValue.cf_metric_is_controlled.
+
+(** Chain: from means to value and unfairness *)
+Print Assumptions Chain.from_means_to_value_and_unfairness.
 
 (** Refutations: printed inequalities that are false *)
 Print Assumptions Refutations.D4_is_false.

@@ -458,6 +458,36 @@ Section Bellman.
     unfold Rdiv in *. lra.
   Qed.
 
+  (** *** Along the path
+
+      The loss of a deterministic rule need be bounded only where the rule can go: on a set of memories that contains the start
+      and is not left. *)
+  Section AlongThePath.
+    Variables (decision : H -> A) (inside : H -> Prop) (c : R).
+    Hypothesis c_nonneg : 0 <= c.
+    Hypothesis not_left :
+      forall h p w, inside h -> In (p, w) (law (state h) (decision h)) -> inside (extend h (decision h) w).
+    Hypothesis loss_inside : forall h, inside h -> V_star (state h) - c <= Q_star (state h) (decision h).
+
+    Lemma J_at_least_inside n h :
+      inside h ->
+      V_star (state h) - c * sum n (fun i => gamma ^ i) - gamma ^ n * V_max <= J (fun _ h => surely (decision h)) n h.
+    Proof.
+      revert h. induction n as [| n IH]; intros h Hh.
+      - simpl. pose proof (Q_star_bounded (state h) (greedy actions (Q_star (state h)))) as Hb.
+        rewrite Rminus_0_r in Hb. unfold V_star, best.
+        pose proof (Rle_abs (Q_star (state h) (greedy actions (Q_star (state h))))). lra.
+      - cbn [J]. rewrite (expect_surely (decision h)). set (k := c * sum n (fun i => gamma ^ i) + gamma ^ n * V_max).
+        apply Rle_trans with (Q_star (state h) (decision h) - gamma * k).
+        + specialize (loss_inside h Hh). rewrite sum_first, geometric_shift. unfold k. simpl. lra.
+        + rewrite <- Q_star_is_fixed. unfold bellman.
+          rewrite <- (expect_const (law (state h) (decision h)) (gamma * k)) by apply laws.
+          rewrite <- expect_minus. apply expect_le_listed; [apply laws |]. intros p w Hw.
+          specialize (IH _ (not_left h p w Hh Hw)). rewrite state_moves in IH.
+          apply Rmult_le_compat_l with (r := gamma) in IH; [| lra]. unfold k. unfold V_star in IH. lra.
+    Qed.
+  End AlongThePath.
+
   (** D22 with its factor 2: a greedy policy of f, ||f - Q*|| <= xi, acting on true states. *)
   (* label: thm:regret *)
   (* label: D22 *)
@@ -466,7 +496,8 @@ Section Bellman.
     has_value (greedy_for (fun h => f (state h))) h v -> V_star (state h) - v <= 2 * xi / (1 - gamma).
   Proof. intros Hxi Hf. apply regret_of_greedy_scores; [assumption |]. intros h' a. apply Hf. Qed.
 
-  (** The policy that is deployed reads estimated states: Q* is L_Q-Lipschitz and estimates are within eps. *)
+  (** A policy that reads estimated states: Q* is L_Q-Lipschitz and estimates are within eps.  The value is that of *this* process.
+      In the augmented process it is the fair value V~ of [FairValue], not J: the deployed rule is not exactly fair. *)
   (* label: thm:regret *)
   Theorem regret_on_estimated_states f (estimate : H -> X) (distance : X -> X -> R) xi L_Q eps h v :
     0 <= xi -> 0 <= L_Q -> 0 <= eps -> close xi f Q_star ->
@@ -484,7 +515,7 @@ Section Bellman.
       apply Rle_trans with (1 := Rabs_triang _ _). lra.
   Qed.
 
-  (** The whole chain: alg:cf:2 from zero with one-step errors e, deployed on estimated states. *)
+  (** alg:cf:2 from zero with one-step errors e, acting on estimated states; again the value of this process. *)
   (* label: thm:regret *)
   Theorem regret_of_fitted_iteration (f : nat -> X -> A -> R) e B (estimate : H -> X) distance L_Q eps h v :
     0 <= e -> 0 <= L_Q -> 0 <= eps ->

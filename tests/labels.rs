@@ -22,7 +22,6 @@ const UNPROVED: &[(&str, &str)] = &[
     ("M-TXT2", "an instance in numbers"),
     ("X13", "an instance in numbers"),
     ("X15", "a property of the library's metric"),
-    ("X7", "proved under thm:regret"),
     ("asm:completeness", "a witness in numbers; the closure is proved under alg:cf:2"),
     ("asm:markov", "a process written out; its law is enumerated"),
     ("bed:circle", "a test bed"),
