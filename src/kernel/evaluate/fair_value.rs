@@ -120,12 +120,12 @@ mod tests {
     use crate::kernel::learn::{Deployed, Policy, UniformlyRandom};
     use crate::kernel::model::worlds::ThreeLevels;
     use crate::kernel::numeric::Stream;
-    use crate::kernel::preprocess::{Observed, Unaware};
+    use crate::kernel::preprocess::{StateOnly, Unaware};
 
     /// 1 where the first coordinate is above 0.4, else 0.
     struct Above;
 
-    impl Policy<Observed> for Above {
+    impl Policy<StateOnly> for Above {
         fn actions(&self) -> usize {
             3
         }

@@ -7,7 +7,7 @@ use crate::kernel::learn::features::Polynomial;
 use crate::kernel::learn::{Agent, Deployed, Greedy, Policy, Settings, UniformlyRandom, fitted_q_iteration};
 use crate::kernel::model::fitted::{Basis, FitSettings, Pooling, fit};
 use crate::kernel::numeric::Stream;
-use crate::kernel::preprocess::{Full, Observed, Preprocessor, Sequential, Unaware, batch};
+use crate::kernel::preprocess::{Full, Preprocessor, Sequential, StateAndLevel, Unaware, batch};
 use std::sync::Arc;
 
 /// A policy that stays as it is while people are resampled.
@@ -36,7 +36,7 @@ impl FixedPolicy {
 /// Action 1 when the first coordinate is above a bar that depends on the level; of three actions the last far above it.
 struct Rule;
 
-impl Policy<Observed> for Rule {
+impl Policy<StateAndLevel> for Rule {
     fn actions(&self) -> usize {
         2
     }
@@ -54,7 +54,7 @@ impl Policy<Observed> for Rule {
 /// Three actions, the last and the first with the sign of the first coordinate, none of them always.
 struct SoftRule;
 
-impl Policy<Observed> for SoftRule {
+impl Policy<StateAndLevel> for SoftRule {
     fn actions(&self) -> usize {
         3
     }
@@ -72,7 +72,7 @@ impl Policy<Observed> for SoftRule {
 /// Action 1 for everybody.
 struct Always;
 
-impl Policy<Observed> for Always {
+impl Policy<StateAndLevel> for Always {
     fn actions(&self) -> usize {
         2
     }
@@ -84,7 +84,7 @@ impl Policy<Observed> for Always {
     }
 }
 
-fn reading_state<R: Policy<Observed> + 'static>(name: &'static str, p: usize, rule: R) -> FixedPolicy {
+fn reading_state<R: Policy<StateAndLevel> + 'static>(name: &'static str, p: usize, rule: R) -> FixedPolicy {
     FixedPolicy { name, agent: Box::new(Deployed::new(Full { state_dim: p }, rule)), worlds: None }
 }
 

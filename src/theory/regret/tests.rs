@@ -1,6 +1,6 @@
 use super::*;
 use crate::kernel::learn::{Deployed, Policy};
-use crate::kernel::preprocess::{Augmented, Observed, Oracle, Unaware};
+use crate::kernel::preprocess::{Augmented, StateOnly, Oracle, Unaware};
 use crate::theory::finite_world::Tables;
 use crate::theory::{FiniteMdp, FiniteWorld};
 
@@ -25,7 +25,7 @@ impl Policy<Augmented> for Best {
 /// 1 above a threshold of the observed state.
 struct Above(f64);
 
-impl Policy<Observed> for Above {
+impl Policy<StateOnly> for Above {
     fn actions(&self) -> usize {
         2
     }

@@ -66,13 +66,3 @@ impl FeatureMap for Features {
         self.map().fill(rows, out);
     }
 }
-
-/// Row-major rows turned into columns: `out[j * n + i] = rows[i * width + j]`.
-fn columns(rows: &[f64], width: usize, out: &mut [f64]) {
-    let n = rows.len() / width;
-    for (i, row) in rows.chunks_exact(width).enumerate() {
-        for (j, x) in row.iter().enumerate() {
-            out[j * n + i] = *x;
-        }
-    }
-}

@@ -7,7 +7,7 @@ use crate::kernel::learn::{
 use crate::kernel::model::worlds::{Linear, ThreeLevels};
 use crate::kernel::model::{Exogenous, World, simulate};
 use crate::kernel::numeric::{Stream, fill_standard_normal};
-use crate::kernel::preprocess::{Augmented, Experience, Full, Observed, Oracle, Unaware, batch};
+use crate::kernel::preprocess::{Augmented, Experience, Full, StateOnly, Oracle, Unaware, batch};
 
 fn three_levels(people: usize, horizon: usize, seed: u64) -> (Panel, Experience<Augmented>, Vec<f64>) {
     let world = ThreeLevels::new(0.7);
@@ -85,7 +85,7 @@ fn another_order_of_people_changes_last_digits_only() {
 }
 
 /// Rewards s + a·edge(s) + noise and states that forget: what is best is known.
-fn people(n: usize, edge: impl Fn(f64) -> f64, treated: impl Fn(usize) -> bool) -> Experience<Observed> {
+fn people(n: usize, edge: impl Fn(f64) -> f64, treated: impl Fn(usize) -> bool) -> Experience<StateOnly> {
     let mut noise = vec![0.0; n * 8];
     fill_standard_normal(&mut Stream::new(77).named("people").rng(), &mut noise);
     let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(2), 1).unwrap();

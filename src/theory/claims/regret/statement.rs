@@ -13,15 +13,15 @@ pub(super) const CLAIMS: &[Claim] = &[
         &["one-hot features", "‖w‖₂ ≤ 𝓑"],
         Expected::Refuted,
         |_| closed_ball(norm, |_| 10.0),
-        |_| closed_ball(crate::kernel::numeric::dense::sup, |γ| 1.0 / (1.0 - γ)),
+        |_| closed_ball(crate::theory::dense::sup, |γ| 1.0 / (1.0 - γ)),
     ),
     Claim::corrected(
         "asm:completeness",
         "the sup-norm ball ‖wᵀφ‖∞ ≤ R/(1−γ) is closed under the Bellman operator",
         &["T f ∈ span φ for every bounded f"],
         Expected::NotRefuted,
-        |_| closed_ball(crate::kernel::numeric::dense::sup, |γ| 1.0 / (1.0 - γ)),
-        |_| closed_ball(crate::kernel::numeric::dense::sup, |γ| 0.5 / (1.0 - γ)),
+        |_| closed_ball(crate::theory::dense::sup, |γ| 1.0 / (1.0 - γ)),
+        |_| closed_ball(crate::theory::dense::sup, |γ| 0.5 / (1.0 - γ)),
     ),
     Claim::printed(
         "X1",
