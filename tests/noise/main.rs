@@ -1,0 +1,3 @@
+//! The ladder of noise models: exact reconstruction, the rung that is chosen, and what it does to unfairness.
+
+mod metric;
