@@ -8,6 +8,7 @@ use counterfair::kernel::model::worlds::by_name;
 use counterfair::kernel::model::{Exogenous, World, simulate};
 use counterfair::kernel::numeric::Stream;
 use counterfair::kernel::preprocess::{Sequential, batch};
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Decisions a person.
@@ -85,4 +86,21 @@ fn choices_by_size() {
             println!("{name} N={n}: {counts:?}");
         }
     }
+}
+
+/// The mean over these seeds.
+fn mean(name: &str, people: usize, noise: NoiseChoice, seeds: u64) -> f64 {
+    let world = by_name(name, 1.0).unwrap();
+    let of = |seed: u64| unfairness(&*world, people, noise, 2000, Stream::new(603).named(name).index(seed));
+    (0..seeds).into_par_iter().map(of).sum::<f64>() / seeds as f64
+}
+
+/// Held to: with the chosen rung at most 1.5 times the additive world's metric, with the additive rung at least 3 times the chosen one's.
+#[test]
+fn where_spread_depends_on_the_level_the_chosen_rung_repairs_what_the_additive_one_cannot() {
+    let (plain, chosen) =
+        (mean("linear", 1000, NoiseChoice::Additive, 6), mean("spread-by-level", 1000, NoiseChoice::Chosen, 6));
+    let additive = mean("spread-by-level", 1000, NoiseChoice::Additive, 6);
+    assert!(chosen <= 1.5 * plain, "chosen {chosen}, additive world {plain}");
+    assert!(additive >= 3.0 * chosen, "additive {additive}, chosen {chosen}");
 }

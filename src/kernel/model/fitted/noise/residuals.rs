@@ -19,6 +19,9 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
+    /// No input is larger.
+    pub const LARGEST: f64 = CLIP;
+
     /// Centre and scale of a panel's states.
     pub fn of(panel: &Panel) -> Self {
         let p = panel.state_dim();

@@ -121,15 +121,16 @@ impl Spread {
 
     /// Whether it fits a mechanism of this shape.
     pub fn is_consistent(&self, levels: usize, width: usize, has_first: bool) -> bool {
-        // exp(±300) and its square are finite and positive; no spread that was fitted is near.
+        // A log of at most 300 in all: σ and its square are finite and positive. No spread that was fitted is near.
         let moderate = |γ: &Vec<f64>| {
-            (γ.len() == 1 || γ.len() == width)
-                && γ.iter().all(|x| x.abs() < 300.0 / width as f64 || γ.len() == 1 && x.abs() < 300.0)
+            let most = γ[0].abs() + Inputs::LARGEST * γ[1..].iter().map(|x| x.abs()).sum::<f64>();
+            most <= 300.0
         };
+        let sized = |γ: &Vec<f64>| γ.len() == 1 || γ.len() == width;
         self.first.len() == if has_first { levels } else { 0 }
             && self.first.iter().all(|σ| *σ > 0.0 && σ.is_finite())
             && self.log.len() == levels
-            && self.log.iter().all(moderate)
+            && self.log.iter().all(|γ| sized(γ) && moderate(γ))
     }
 }
 
