@@ -5,7 +5,7 @@ use crate::kernel::data::{Columns, Labels, MissingRepair, ReadOptions, RowConven
 use crate::kernel::learn::features::{FeatureMap, Features};
 use crate::kernel::learn::{Agent, Deployed, Greedy, LinearQ, NeuralQ, QNet};
 use crate::kernel::model::Mechanism;
-use crate::kernel::model::fitted::Fitted;
+use crate::kernel::model::fitted::{Certificate, Fitted};
 use crate::kernel::preprocess::{Full, Preprocessor, Sequential, Unaware};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -98,6 +98,9 @@ pub struct Policy {
     pub mechanism: Option<Fitted>,
     /// The action value whose largest entry is taken.
     pub q: StoredQ,
+    /// What the learning data say about its unfairness, for whoever judges it on other people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<Certificate>,
     /// How it came to be.
     pub manifest: Manifest,
 }
@@ -232,8 +235,14 @@ impl Policy {
             level_weights,
             mechanism,
             q,
+            certificate: None,
             manifest,
         }
+    }
+
+    /// The same policy with a certificate.
+    pub fn with_certificate(self, certificate: Certificate) -> Self {
+        Self { certificate: Some(certificate), ..self }
     }
 
     /// Reads a policy file.
@@ -334,6 +343,9 @@ impl Policy {
         if self.level_weights.len() != k {
             return Some(format!("{} level weights for {k} levels", self.level_weights.len()));
         }
+        if let Some(problem) = self.certificate.as_ref().and_then(|c| self.certificate_problem(c)) {
+            return Some(problem);
+        }
         match (&self.mechanism, self.method) {
             (None, Method::Ours) => Some("a policy on counterfactual states without a mechanism".into()),
             (Some(m), _) if !m.is_consistent() => Some("the mechanism's parts do not fit together".into()),
@@ -345,6 +357,17 @@ impl Policy {
             )),
             _ => None,
         }
+    }
+
+    fn certificate_problem(&self, certificate: &Certificate) -> Option<String> {
+        let of = |m: &Fitted| (m.levels(), m.actions(), m.state_dim());
+        let (found, expected) = (of(certificate.mechanism()), (self.levels.len(), self.actions.len(), self.state_dim));
+        if !certificate.is_consistent() {
+            return Some("the certificate's parts do not fit together".into());
+        }
+        (found != expected).then(|| {
+            format!("the certificate is of (levels, actions, coordinates) {found:?}, the policy has {expected:?}")
+        })
     }
 
     /// The agent to deploy.
@@ -453,6 +476,32 @@ pub(super) mod tests {
             let text = serde_json::to_vec(&policy).unwrap();
             assert_eq!(Policy::from_json(&text, "p").unwrap(), policy);
         }
+    }
+
+    #[test]
+    fn a_certificate_goes_with_the_policy_and_is_checked_with_it() {
+        let settings = FitSettings { basis: Basis::Linear, pooling: Pooling::PerLevel, ..FitSettings::default() };
+        let certificate = |panel: &Panel| {
+            let refitter = crate::kernel::model::fitted::Refitter::new(panel, &settings).unwrap();
+            Certificate::new(&refitter, panel, 3, 1).unwrap()
+        };
+        let with = policy(Method::Ours).with_certificate(certificate(&panel()));
+        let text = serde_json::to_vec(&with).unwrap();
+        assert_eq!(StoredPolicy::from_json(&text, "p").unwrap(), with);
+        // A file without one says nothing about it, as files before there were certificates.
+        assert!(!serde_json::to_string(&policy(Method::Ours)).unwrap().contains("certificate"));
+        let text = String::from_utf8(text).unwrap().replace("\"replicates\":3", "\"replicates\":4");
+        let error = StoredPolicy::from_json(text.as_bytes(), "p").unwrap_err();
+        assert_eq!(error.to_string(), "p: the certificate's parts do not fit together");
+        let two = |z| Person { id: ["a", "b"][z], level: z as u32, states: &[0.5], actions: &[0], rewards: &[0.0] };
+        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(1), 1).unwrap();
+        (0..2).for_each(|z| builder.push(two(z)).unwrap());
+        let other = policy(Method::Full).with_certificate(certificate(&builder.finish()));
+        let error = StoredPolicy::from_json(&serde_json::to_vec(&other).unwrap(), "p").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "p: the certificate is of (levels, actions, coordinates) (2, 1, 1), the policy has (2, 3, 2)"
+        );
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! | would other past actions change the decision? | [`strict_unfairness`] | a world |
 //! | CF metric and action rates on recorded histories | [`audit`] | a mechanism fitted apart from the policy's |
 //! | the same with an interval that knows the mechanism is estimated | [`unfairness()`] | a certificate, or the judged people |
+//! | how much must be wrong? | [`sensitivity`] | the same |
 //! | value from recorded histories, by regression | [`fitted_q_evaluation`] | π along them, features |
 //! | value from recorded histories, by weighting | [`OffPolicy`] | π and the propensities along them |
 //!
@@ -24,6 +25,7 @@ mod panel_audit;
 mod paths;
 pub mod recorded;
 mod rollout;
+pub mod sensitivity;
 mod side;
 mod strict;
 mod unfairness;

@@ -4,7 +4,7 @@ use crate::kernel::data::{Panel, PanelBuilder, Person};
 use crate::kernel::evaluate::{Carried, PanelDraws, UnfairnessLaw, Yardstick, probabilities_along, unfairness};
 use crate::kernel::learn::features::Polynomial;
 use crate::kernel::learn::{Agent, Deployed, Greedy, LinearQ, Settings, UniformlyRandom, fitted_q_iteration};
-use crate::kernel::model::fitted::{Certificate, FitSettings, Refitter};
+use crate::kernel::model::fitted::{Certificate, FitSettings, Fitted, Refitter};
 use crate::kernel::model::{Exogenous, World, simulate};
 use crate::kernel::numeric::Stream;
 use crate::kernel::preprocess::{Experience, Full, Sequential, Unaware, View, batch};
@@ -88,7 +88,7 @@ pub fn judge_once(setting: &Setting<'_>, stream: Stream) -> Vec<Judgement> {
     let fresh_refitter = Refitter::new(&fresh, &setting.fit).expect("a panel that can be fitted");
     let mut found = Vec::new();
     for kind in [Kind::Ours, Kind::Full, Kind::Unaware, Kind::Random] {
-        let agent = learn(kind, &learned, &refitter);
+        let agent = plain_policy(kind, &learned, refitter.fitted());
         let (truth, truth_at_first) = truth.of(&*agent);
         let carried =
             (kind == Kind::Ours).then(|| Carried { mechanism: refitter.fitted(), transitions: learned.transitions() });
@@ -105,12 +105,15 @@ pub fn judge_once(setting: &Setting<'_>, stream: Stream) -> Vec<Judgement> {
     found
 }
 
-/// The plain quadratic fitted Q of the paper on what each policy reads.
-fn learn(kind: Kind, panel: &Panel, refitter: &Refitter) -> Box<dyn Agent> {
+/// The plain quadratic fitted Q of the paper on what each policy reads; `mechanism` is what Ours reads through.
+///
+/// # Panics
+/// If counterfactual states overflow, or nobody was seen twice.
+pub fn plain_policy(kind: Kind, panel: &Panel, mechanism: &Fitted) -> Box<dyn Agent> {
     let (p, levels) = (panel.state_dim(), panel.levels().len());
     match kind {
         Kind::Ours => {
-            let sequential = Sequential::new(refitter.fitted().clone(), panel.level_shares());
+            let sequential = Sequential::new(mechanism.clone(), panel.level_shares());
             let q = quadratic(&batch(&sequential, panel).expect("finite states"), p * levels, 1);
             Box::new(Deployed::new(sequential, Greedy(q)))
         }

@@ -8,7 +8,7 @@ use crate::kernel::data::Panel;
 use crate::kernel::evaluate::PanelDraws;
 use crate::kernel::learn::{Agent, AgentMemory};
 use crate::kernel::model::Mechanism;
-use crate::kernel::preprocess::{Preprocessor, Sequential, StateOverflow};
+use crate::kernel::preprocess::{Memory, Preprocessor, Sequential, StateOverflow};
 
 /// The people of a panel in blocks, each time a cross-section: what [`audit`](crate::kernel::evaluate::audit) gathers anew each time.
 pub(in crate::kernel::evaluate) struct Histories<'a> {
@@ -68,41 +68,73 @@ impl<'a> Histories<'a> {
 
     /// Asks an agent in every world of a mechanism, as [`audit`](crate::kernel::evaluate::audit) does, and counts.
     pub fn disagreement(&self, mechanism: &dyn Mechanism, agent: &dyn Agent) -> Result<Disagreement, StateOverflow> {
-        let (levels, actions, p) = (mechanism.levels(), agent.actions(), mechanism.state_dim());
-        let worlds = Sequential::new(mechanism, vec![1.0; levels]);
+        let worlds = Sequential::new(mechanism, vec![1.0; mechanism.levels()]);
+        let mut memory = Memory::default();
+        self.ask(mechanism.levels(), agent, |block, t, view| {
+            let at = &block.times[t];
+            if t == 0 {
+                memory = worlds.begin(&block.own, &at.states);
+            } else {
+                memory.truncate(at.uniforms.len());
+                worlds.advance(&mut memory, &at.before, &at.states);
+            }
+            view.clone_from(&memory.view);
+        })
+    }
+
+    /// Asks an agent in worlds that were made elsewhere: rows [s¹, …, sᴷ], one for each state row of the panel.
+    pub fn disagreement_in(
+        &self,
+        worlds: &[f64],
+        levels: usize,
+        agent: &dyn Agent,
+    ) -> Result<Disagreement, StateOverflow> {
+        let width = levels * self.panel.state_dim();
+        self.ask(levels, agent, |block, t, view| {
+            view.clear();
+            for &i in &self.order[block.first..block.first + block.times[t].uniforms.len()] {
+                let row = self.panel.states_of(i).start + t;
+                view.extend_from_slice(&worlds[row * width..(row + 1) * width]);
+            }
+        })
+    }
+
+    /// The walk over blocks and times; `worlds` writes the states of all worlds of those who decide at a time.
+    fn ask(
+        &self,
+        levels: usize,
+        agent: &dyn Agent,
+        mut worlds: impl FnMut(&Block, usize, &mut Vec<f64>),
+    ) -> Result<Disagreement, StateOverflow> {
+        let (actions, p) = (agent.actions(), self.panel.state_dim());
         let mut counted = Disagreement::new(self.order.len(), levels, actions);
-        let mut states = Vec::new();
+        let (mut view, mut states) = (Vec::new(), Vec::new());
         let (mut chosen, mut probabilities) = (vec![vec![]; levels], vec![]);
         if !agent.is_deterministic() {
             probabilities = vec![vec![]; levels];
         }
         for block in self.blocks.iter().filter(|block| !block.own.is_empty()) {
-            let mut memory = worlds.begin(&block.own, &block.times[0].states);
-            let mut agents: Vec<AgentMemory> = (0..levels)
-                .map(|k| {
-                    level_states(&memory.view, k, levels, p, &mut states);
-                    agent.begin(&vec![k as u32; block.own.len()], &states, &block.coins)
-                })
-                .collect();
+            let mut memories: Vec<AgentMemory> = vec![];
             for (t, at) in block.times.iter().enumerate() {
                 let n = at.uniforms.len();
-                if t > 0 {
-                    memory.truncate(n);
-                    worlds.advance(&mut memory, &at.before, &at.states);
-                    for (k, remembered) in agents.iter_mut().enumerate() {
-                        remembered.truncate(n);
-                        level_states(&memory.view, k, levels, p, &mut states);
-                        agent.advance(remembered, &at.before, &states);
+                worlds(block, t, &mut view);
+                self.check_finite(block.first, t, n, &view)?;
+                for k in 0..levels {
+                    level_states(&view, k, levels, p, &mut states);
+                    if t == 0 {
+                        memories.push(agent.begin(&vec![k as u32; n], &states, &block.coins));
+                    } else {
+                        memories[k].truncate(n);
+                        agent.advance(&mut memories[k], &at.before, &states);
                     }
                 }
-                self.check_finite(block.first, t, n, &memory.view)?;
-                for (remembered, chosen) in agents.iter_mut().zip(&mut chosen) {
+                for (memory, chosen) in memories.iter_mut().zip(&mut chosen) {
                     chosen.resize(n, 0);
-                    agent.act(remembered, &at.uniforms, chosen);
+                    agent.act(memory, &at.uniforms, chosen);
                 }
-                for (remembered, probabilities) in agents.iter_mut().zip(&mut probabilities) {
+                for (memory, probabilities) in memories.iter_mut().zip(&mut probabilities) {
                     probabilities.resize(n * actions, 0.0);
-                    agent.probabilities(remembered, probabilities);
+                    agent.probabilities(memory, probabilities);
                 }
                 counted.count(block.first, &chosen, &probabilities);
             }
