@@ -2,143 +2,170 @@
 
 use super::{Error, Method, People, Policy, Preprocessing, warnings};
 use crate::kernel::data::Panel;
-use crate::kernel::evaluate::{
-    EvaluationSettings, FittedEvaluation, OffPolicy, PanelAudit, PanelDraws, audit, fitted_q_evaluation,
-    probabilities_along,
-};
-use crate::kernel::learn::features::Polynomial;
-use crate::kernel::learn::{ActionValue, Policy as _, fit_propensity};
-use crate::kernel::model::fitted::fit;
+use crate::kernel::evaluate::recorded::{PolicyAlong, RecordedSettings, RecordedValues, recorded_values};
+use crate::kernel::evaluate::{Carried, PanelDraws, UnfairnessLaw, Yardstick, probabilities_along, unfairness};
+use crate::kernel::model::fitted::{Fitted, FittedNoise, Refitter};
 use crate::kernel::numeric::{Estimate, Stream};
 use crate::kernel::preprocess::diagnostics::diagnose;
-use crate::kernel::preprocess::{Experience, Full, Sequential, View, batch};
+use crate::kernel::preprocess::noise_check::check_noise;
+use crate::kernel::preprocess::{Sequential, batch};
 
 /// How a policy is judged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditSettings {
-    /// The evaluator's own mechanism, fitted to the people it judges on and not the policy's.
+    /// The mechanism fitted to the judged people, where the policy brings no certificate of its own.
     pub preprocessing: Preprocessing,
-    /// Total degree of the polynomial that the value is fitted with.
-    pub degree: usize,
-    /// Where random policies get their draws from.
-    pub stream: Stream,
+    /// How values over the recorded horizon are estimated. The discount is the policy's own.
+    pub values: RecordedSettings,
+    /// How often the mechanism is refitted with resampled people, where the policy brings no certificate.
+    pub replicates: usize,
+    /// The confidence of bounds and intervals.
+    pub confidence: f64,
+    /// The seed of whatever is random.
+    pub seed: u64,
 }
 
 impl Default for AuditSettings {
     fn default() -> Self {
-        let stream = Stream::new(1).named("evaluate");
-        Self { preprocessing: Preprocessing::default(), degree: 2, stream }
+        Self {
+            preprocessing: Preprocessing::default(),
+            values: RecordedSettings::default(),
+            replicates: 200,
+            confidence: 0.95,
+            seed: 1,
+        }
     }
 }
 
 /// What an audit shows.
 #[derive(Debug, Clone)]
 pub struct Audit {
-    /// CF metric, action rates and actions along the recorded histories.
-    pub along: PanelAudit,
-    /// Each estimator of the value by name, and its estimate or why there is none.
-    pub values: Vec<(&'static str, Result<Estimate, String>)>,
-    /// The effective number of people that importance weights leave at the last decision.
-    pub effective_people: Option<f64>,
+    /// Values over the recorded horizon: of the policy (the first), of the others it was compared with, of Random, and what people
+    /// received; with intervals, differences and diagnostics.
+    pub values: RecordedValues,
+    /// The law of the CF metric, or why there is none.
+    pub unfairness: Result<UnfairnessLaw, String>,
+    /// Share of decisions with each action, by level; `rates[z][a]`, `None` where a level has no decision.
+    pub rates: Vec<Vec<Option<Estimate>>>,
+    /// Whether the policy was learned from the very people it is judged on.
+    pub own_people: bool,
     /// What should be known before the numbers are used, one line each.
     pub warnings: Vec<String>,
 }
 
-/// A policy judged by its own mistakes: every fair policy passes, however wrong its means are.
-const OWN_MEANS: &str = "the evaluator's mechanism is the policy's own (same people, same model), so the CF metric is 0 whatever the \
-     policy's errors; evaluate on other people, or with another --model";
+/// The name of the judged policy in [`Audit::values`].
+pub const JUDGED: &str = "policy";
 
 impl Policy {
-    /// Judges the policy on people with their recorded histories; `watch` hears the name of each stage when it begins.
+    /// Judges the policy on people with their recorded histories, beside other policies by name; `watch` hears the name of each stage when
+    /// it begins.
     ///
     /// # Errors
     /// [`Error`].
     pub fn audit(
         &self,
         people: &People,
+        others: &[(&str, &Policy)],
         settings: &AuditSettings,
         watch: &mut dyn FnMut(&str),
     ) -> Result<Audit, Error> {
         let panel = people.panel();
-        let agent = self.agent();
-        let draws = PanelDraws::draw(panel, settings.stream);
-        watch("fitting the evaluator's mechanism");
-        let mechanism = fit(panel, &settings.preprocessing.mechanism)?;
-        watch("asking the policy in every world");
-        let along = audit(panel, &mechanism, &*agent, &draws)?;
-        let probabilities = probabilities_along(panel, &*agent, &draws.coins)?;
-        watch("estimating the value");
-        let (values, effective_people) = self.values(panel, &probabilities, settings.degree)?;
-        let worlds = Sequential::new(&mechanism, settings.preprocessing.weights_for(panel)?);
-        let diagnostics = diagnose(&mechanism, panel, &batch(&worlds, panel)?);
-        let mut warnings = warnings::of_mechanism(&mechanism, panel, &diagnostics);
-        if self.mechanism.as_ref() == Some(&mechanism) {
-            warnings.insert(0, OWN_MEANS.into());
+        let draws = PanelDraws::draw(panel, Stream::new(settings.seed).named("evaluate"));
+
+        watch("following the policy");
+        let mut along = vec![self.along(JUDGED, panel, &draws)?];
+        for (name, other) in others {
+            along.push(other.along(name, panel, &draws)?);
         }
-        Ok(Audit { along, values, effective_people, warnings })
+        let rates = rates(panel, &along[0].probabilities);
+
+        watch("estimating values");
+        let recorded = RecordedSettings { discount: self.manifest.discount, ..settings.values.clone() };
+        let policies: Vec<PolicyAlong<'_>> = along.iter().map(Along::borrowed).collect();
+        let values = recorded_values(panel, &policies, &recorded)?;
+
+        watch("following people in all worlds");
+        let own_people = self.certificate.as_ref().is_some_and(|certificate| certificate.was_made_from(panel));
+        let (unfairness, mechanism) = self.unfairness(panel, settings, &draws);
+        let mut warnings = values.warnings.clone();
+        if own_people {
+            warnings.push(OWN_PEOPLE.into());
+        }
+        if let Some(mechanism) = &mechanism {
+            let worlds = Sequential::new(mechanism, settings.preprocessing.weights_for(panel)?);
+            let diagnostics = diagnose(mechanism, panel, &batch(&worlds, panel)?);
+            let noise = check_noise(mechanism, panel, mechanism.fitted_noise().map(FittedNoise::report));
+            warnings.extend(warnings::of_mechanism(mechanism, panel, &diagnostics, &noise));
+        }
+        Ok(Audit { values, unfairness, rates, own_people, warnings })
     }
 
-    /// The value by fitted Q evaluation and by weighting, and the effective number of people at the last decision.
-    #[allow(clippy::type_complexity)]
-    fn values(
+    /// The law of the CF metric, and the mechanism in the middle of it.
+    fn unfairness(
         &self,
         panel: &Panel,
-        along: &[f64],
-        degree: usize,
-    ) -> Result<(Vec<(&'static str, Result<Estimate, String>)>, Option<f64>), Error> {
-        let (p, levels, γ) = (panel.state_dim(), panel.levels().len(), self.manifest.discount);
-        let observed = batch(&Full { state_dim: p }, panel)?;
-        let (fitted, action_values) = match (self.method, &self.mechanism) {
-            (Method::Ours, Some(mechanism)) => {
-                let sequential = Sequential::new(mechanism, self.level_weights.clone());
-                let views = batch(&sequential, panel)?.with_level(panel);
-                by_regression(&views, along, (levels * p, levels, degree), γ)?
-            }
-            _ => by_regression(&observed, along, (p, levels, degree), γ)?,
+        settings: &AuditSettings,
+        draws: &PanelDraws,
+    ) -> (Result<UnfairnessLaw, String>, Option<Fitted>) {
+        let agent = self.agent();
+        let law = |yardstick: &Yardstick<'_>| {
+            unfairness(&*agent, panel, yardstick, draws, settings.confidence).map_err(|error| error.to_string())
         };
-        let mut rows = vec![("fitted Q evaluation, endless horizon", fitted)];
-        let features = Polynomial::for_rows(observed.views(), p, levels.max(2), 1)?;
-        let mut behaviour = vec![0.0; along.len()];
-        fit_propensity(&observed, &features)?.policy.probabilities(observed.views(), p + 1, &mut behaviour);
-        let mut effective = None;
-        match OffPolicy::new(panel, along, &behaviour, γ) {
-            Ok(weighting) => {
-                let weighted = weighting.weighted().map_err(|e| e.to_string());
-                rows.push(("weighted importance sampling, recorded horizon", weighted));
-                let robust = weighting.doubly_robust(&action_values).map_err(|e| e.to_string());
-                rows.push(("doubly robust, recorded horizon", robust));
-                effective = weighting.overlap().effective_people.last().copied();
-            }
-            Err(problem) => rows.push(("importance sampling, recorded horizon", Err(problem.to_string()))),
+        if let Some(certificate) = &self.certificate {
+            return (law(&Yardstick::Certificate(certificate)), Some(certificate.mechanism().clone()));
         }
-        rows.push(("what people received, recorded horizon", Ok(recorded(panel, γ))));
-        Ok((rows, effective))
+        let refitter = match Refitter::new(panel, &settings.preprocessing.mechanism) {
+            Ok(refitter) => refitter,
+            Err(reason) => return (Err(reason.to_string()), None),
+        };
+        let own = self.mechanism.as_ref().filter(|own| *own != refitter.fitted());
+        let carried = own.map(|mechanism| Carried { mechanism, transitions: self.manifest.transitions });
+        let (replicates, seed) = (settings.replicates, settings.seed);
+        let yardstick = Yardstick::Judged { refitter: &refitter, carried, replicates, seed };
+        (law(&yardstick), Some(refitter.fitted().clone()))
+    }
+
+    /// The policy along recorded histories.
+    fn along<'a>(&self, name: &'a str, panel: &Panel, draws: &PanelDraws) -> Result<Along<'a>, Error> {
+        let probabilities = probabilities_along(panel, &*self.agent(), &draws.coins)?;
+        let worlds = match (&self.mechanism, self.method) {
+            (Some(mechanism), Method::Ours) => {
+                let sequential = Sequential::new(mechanism, self.level_weights.clone());
+                Some(batch(&sequential, panel)?.views().to_vec())
+            }
+            _ => None,
+        };
+        Ok(Along { name, probabilities, worlds })
     }
 }
 
-/// Fitted Q evaluation, and Q along the data for the doubly robust estimator; the shape is (coordinates, levels, degree).
-fn by_regression<V: View>(
-    views: &Experience<V>,
-    along: &[f64],
-    (coordinates, levels, degree): (usize, usize, usize),
-    discount: f64,
-) -> Result<(Result<Estimate, String>, Vec<f64>), Error> {
-    let features = Polynomial::for_rows(views.views(), coordinates, levels.max(2), degree)?;
-    let settings = EvaluationSettings { discount, ..EvaluationSettings::default() };
-    let FittedEvaluation { value, outcome, q, .. } = fitted_q_evaluation(views, along, &features, settings)?;
-    let rows = views.views().len() / views.width();
-    let mut by_action = vec![0.0; rows * q.actions()];
-    q.values(views.views(), &mut by_action);
-    let by_row =
-        (0..rows).flat_map(|i| (0..q.actions()).map(move |a| (i, a))).map(|(i, a)| by_action[a * rows + i]).collect();
-    Ok((value.ok_or_else(|| outcome.to_string()), by_row))
+const OWN_PEOPLE: &str =
+    "the policy was learned from these very people: its value is judged by those who shaped it; judge it on others";
+
+struct Along<'a> {
+    name: &'a str,
+    probabilities: Vec<f64>,
+    worlds: Option<Vec<f64>>,
 }
 
-/// The mean discounted reward that people did receive.
-fn recorded(panel: &Panel, discount: f64) -> Estimate {
-    let returns: Vec<f64> = panel
-        .iter()
-        .map(|person| person.rewards.iter().rev().fold(0.0, |later, reward| reward + discount * later))
-        .collect();
-    Estimate::of(&returns)
+impl Along<'_> {
+    fn borrowed(&self) -> PolicyAlong<'_> {
+        PolicyAlong { name: self.name, probabilities: &self.probabilities, worlds: self.worlds.as_deref() }
+    }
+}
+
+/// Share of decisions with each action by level, people being the units.
+fn rates(panel: &Panel, probabilities: &[f64]) -> Vec<Vec<Option<Estimate>>> {
+    let (levels, actions) = (panel.levels().len(), panel.action_names().len());
+    let rate = |level: usize, action: usize| {
+        let people = || (0..panel.people()).filter(|&i| panel.level_codes()[i] as usize == level);
+        let share = |i: usize| {
+            let first = panel.states_of(i).start;
+            (0..panel.decisions_of(i).len()).map(|t| probabilities[(first + t) * actions + action]).sum::<f64>()
+        };
+        let sums: Vec<f64> = people().map(share).collect();
+        let counts: Vec<f64> = people().map(|i| panel.decisions_of(i).len() as f64).collect();
+        Some(Estimate::clustered(&sums, &counts)).filter(|estimate| estimate.count > 0)
+    };
+    (0..levels).map(|z| (0..actions).map(|a| rate(z, a)).collect()).collect()
 }

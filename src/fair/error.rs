@@ -2,9 +2,10 @@
 
 use super::{PolicyFileError, RequestError};
 use crate::kernel::data::{DataError, PanelError, WriteError};
-use crate::kernel::evaluate::{AuditError, EvaluationError};
+use crate::kernel::evaluate::AuditError;
+use crate::kernel::evaluate::recorded::RecordedError;
 use crate::kernel::learn::features::PolynomialError;
-use crate::kernel::learn::{FittedQError, NeuralQError, PropensityError};
+use crate::kernel::learn::{FittedQError, NeuralQError};
 use crate::kernel::model::fitted::FitError;
 use crate::kernel::preprocess::{CrossFitError, StateOverflow};
 
@@ -46,10 +47,7 @@ pub enum Error {
     Audit(#[from] AuditError),
     /// Its value cannot be estimated.
     #[error(transparent)]
-    Evaluation(#[from] EvaluationError),
-    /// The behaviour policy cannot be estimated.
-    #[error(transparent)]
-    Propensity(#[from] PropensityError),
+    Recorded(#[from] RecordedError),
     /// A request that cannot be answered.
     #[error(transparent)]
     Request(#[from] RequestError),

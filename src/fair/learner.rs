@@ -1,16 +1,16 @@
 //! A learner: settings in, a policy out.
 
-use super::{
-    Error, Manifest, Method, People, Policy, Preprocessed, Preprocessing, StoredQ, policy::Parts, preprocess, warnings,
-};
+use super::policy::Parts;
+use super::{Error, Manifest, Method, People, Policy, Preprocessed, Preprocessing, StoredQ, preprocess, warnings};
 use crate::kernel::data::Panel;
 use crate::kernel::learn::features::{Features, Polynomial};
 use crate::kernel::learn::{
-    ActionValue, FittedQ, LinearQ, NeuralQ, NeuralSettings, Outcome, Settings, fitted_q_iteration,
-    neural_fitted_q_iteration,
+    ActionValue, Coordinates, FittedQ, LinearQ, NeuralQ, NeuralSettings, Outcome, Settings, Stability, StableQ,
+    StableSettings, decision_values, fitted_q_iteration, neural_fitted_q_iteration, stability, stable_fitted_q,
 };
+use crate::kernel::model::fitted::{Certificate, FitSettings, RefitError, Refitter, fit};
 use crate::kernel::numeric::Stream;
-use crate::kernel::preprocess::{Experience, Full, Preprocessor, Unaware, View, batch};
+use crate::kernel::preprocess::{Experience, Full, Preprocessor, Sequential, Unaware, View, batch};
 
 /// How a policy is learned: what it may read, how counterfactual states are made, and how action values are fitted.
 ///
@@ -27,26 +27,39 @@ use crate::kernel::preprocess::{Experience, Full, Preprocessor, Unaware, View, b
 pub struct Learner {
     /// What the policy reads.
     pub method: Method,
-    /// How counterfactual states are made; Ours alone needs them.
+    /// How counterfactual states are made, and what the policy's certificate is made with.
     pub preprocessing: Preprocessing,
     /// The class of action values.
     pub values: ValueClass,
-    /// γ, B and when to stop.
-    pub iteration: Settings,
-    /// The seed, as the policy file will say.
+    /// γ.
+    pub discount: f64,
+    /// How many refits with resampled people the policy file keeps, so that its unfairness can be judged; 0 keeps none.
+    pub replicates: usize,
+    /// How many times the people are halved to see how stable the policy is; 0 does not look.
+    pub splits: usize,
+    /// The seed of whatever is random.
     pub seed: u64,
 }
 
 /// Classes of action values.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ValueClass {
-    /// Polynomials of a total degree, by least squares.
+    /// Penalised quadratics in coordinates that all worlds share: stable where data are few. Its discount is the learner's.
+    Stable(StableSettings),
+    /// Polynomials of a total degree by plain least squares, as in the paper's experiments. Its discount is the learner's.
     Polynomial {
         /// The degree.
         degree: usize,
+        /// Iterations and when to stop.
+        iteration: Settings,
     },
     /// A net with supplement F.1's settings.
-    Neural(Stream),
+    Neural {
+        /// B.
+        iterations: usize,
+        /// Starting weights.
+        stream: Stream,
+    },
 }
 
 /// A fitted action value of either class, on views of one kind.
@@ -65,22 +78,43 @@ pub struct Learned {
     pub policy: Policy,
     /// How fitted Q iteration ended.
     pub outcome: Outcome,
-    /// Largest condition number of the regressions; nets have none.
+    /// Largest condition number of the regressions, where they are plain.
     pub condition: Option<f64>,
+    /// The degree of the differences between actions, where it was chosen; 0 treats everybody alike.
+    pub contrast_degree: Option<usize>,
+    /// How much of the policy would be another one had other people been recorded.
+    pub stability: Option<Stability>,
     /// What should be known before the policy is used, one line each.
     pub warnings: Vec<String>,
 }
 
+/// An action value and how it was found.
+struct Fit<V> {
+    q: ActionValues<V>,
+    outcome: Outcome,
+    condition: Option<f64>,
+    contrast_degree: Option<usize>,
+}
+
 impl Learner {
-    /// The default learner of a method.
+    /// The default learner of a method: noise models chosen by held-out people, penalised action values, a certificate.
     pub fn new(method: Method) -> Self {
         Self {
             method,
             preprocessing: Preprocessing::default(),
-            values: ValueClass::Polynomial { degree: 2 },
-            iteration: Settings::default(),
+            values: ValueClass::Stable(StableSettings::default()),
+            discount: 0.9,
+            replicates: 200,
+            splits: 3,
             seed: 1,
         }
+    }
+
+    /// The settings of the paper's experiments: additive noise, plain quadratics, nothing kept for later.
+    pub fn of_the_paper(method: Method) -> Self {
+        let preprocessing = Preprocessing { mechanism: FitSettings::default(), ..Preprocessing::default() };
+        let values = ValueClass::Polynomial { degree: 2, iteration: Settings::default() };
+        Self { preprocessing, values, replicates: 0, splits: 0, ..Self::new(method) }
     }
 
     /// Learns a policy.
@@ -98,28 +132,32 @@ impl Learner {
     pub fn learn_watched(&self, people: &People, watch: &mut dyn FnMut(&str)) -> Result<Learned, Error> {
         let panel = people.panel();
         let state_dim = panel.state_dim();
-        let (mechanism, level_weights, fit, mut notes) = match self.method {
+        let mut notes = Vec::new();
+        let (mechanism, level_weights, fit) = match self.method {
             Method::Ours => {
                 let done = preprocess(panel, &self.preprocessing, watch)?;
-                watch("fitted Q iteration");
-                let notes = done.warnings(panel);
+                notes.extend(done.warnings(panel));
                 let Preprocessed { mechanism, level_weights, experience, .. } = done;
-                (Some(mechanism), level_weights, self.fit_stored(&experience, panel)?, notes)
+                watch("fitted Q iteration");
+                let fit = self.fit(&experience, panel, &level_weights)?.stored(&experience);
+                (Some(mechanism), level_weights, fit)
             }
             Method::Full => {
                 watch("fitted Q iteration");
-                let fit = self.fit_stored(&batch(&Full { state_dim }, panel)?, panel)?;
-                (None, panel.level_shares(), fit, Vec::new())
+                let experience = batch(&Full { state_dim }, panel)?;
+                (None, panel.level_shares(), self.fit(&experience, panel, &[])?.stored(&experience))
             }
             Method::Unaware => {
                 watch("fitted Q iteration");
-                let fit = self.fit_stored(&batch(&Unaware { state_dim }, panel)?, panel)?;
-                (None, panel.level_shares(), fit, Vec::new())
+                let experience = batch(&Unaware { state_dim }, panel)?;
+                (None, panel.level_shares(), self.fit(&experience, panel, &[])?.stored(&experience))
             }
         };
-        let (q, outcome, condition, transitions) = fit;
+        let Stored { q, outcome, condition, contrast_degree, transitions } = fit;
         notes.extend(warnings::of_outcome(outcome, panel));
-        let policy = Policy::new(Parts {
+        let stability = (self.splits > 0).then(|| self.stability(panel, watch)).transpose()?;
+        notes.extend(stability.iter().flat_map(|s| warnings::of_stability(s, contrast_degree)));
+        let mut policy = Policy::new(Parts {
             method: self.method,
             levels: panel.levels().clone(),
             actions: panel.action_names().clone(),
@@ -133,12 +171,19 @@ impl Learner {
                 program: format!("counterfair {}", env!("CARGO_PKG_VERSION")),
                 command: String::new(),
                 seed: self.seed,
-                discount: self.iteration.discount,
+                discount: self.discount,
                 transitions,
                 outcome: outcome.to_string(),
             },
         });
-        Ok(Learned { policy, outcome, condition, warnings: notes })
+        if self.replicates > 0 {
+            watch("refitting with resampled people");
+            match self.certificate(panel) {
+                Ok(certificate) => policy = policy.with_certificate(certificate),
+                Err(reason) => notes.push(format!("no certificate of unfairness is kept: {reason}")),
+            }
+        }
+        Ok(Learned { policy, outcome, condition, contrast_degree, stability, warnings: notes })
     }
 
     /// `alg:cf:2` on what a preprocessor makes of a panel: the step that every method shares.
@@ -150,48 +195,90 @@ impl Learner {
         preprocessor: &P,
         panel: &Panel,
     ) -> Result<(ActionValues<P::View>, Outcome), Error> {
-        let (q, outcome, _) = self.fit(&batch(preprocessor, panel)?, panel.levels().len())?;
-        Ok((q, outcome))
+        let fit = self.fit(&batch(preprocessor, panel)?, panel, &self.preprocessing.weights_for(panel)?)?;
+        Ok((fit.q, fit.outcome))
     }
 
-    /// The action value, how the iteration ended, and the condition number of its regressions.
-    fn fit<V: View>(
-        &self,
-        experience: &Experience<V>,
-        levels: usize,
-    ) -> Result<(ActionValues<V>, Outcome, Option<f64>), Error> {
-        // With a single level its code is constant, and the indicators of the other levels are none.
-        let levels = if V::READS_LEVEL { levels.max(2) } else { 1 };
-        let coordinates = experience.width() - usize::from(V::READS_LEVEL);
-        match &self.values {
-            ValueClass::Neural(stream) => {
-                let Settings { discount, iterations, .. } = self.iteration;
-                let settings = NeuralSettings { discount, iterations, ..NeuralSettings::default() };
-                let (q, outcome) = neural_fitted_q_iteration(experience, levels, &settings, *stream)?;
-                Ok((ActionValues::Neural(q), outcome, None))
+    /// Refits of the mechanism that the learning data do not tell apart.
+    fn certificate(&self, panel: &Panel) -> Result<Certificate, RefitError> {
+        let refitter = Refitter::new(panel, &self.preprocessing.mechanism)?;
+        Certificate::new(&refitter, panel, self.replicates, self.seed)
+    }
+
+    /// Everything learned anew on halves of the people, and compared at the recorded decisions of all.
+    fn stability(&self, panel: &Panel, watch: &mut dyn FnMut(&str)) -> Result<Stability, Error> {
+        watch("learning from halves of the people");
+        let state_dim = panel.state_dim();
+        stability(panel, self.seed, self.splits, |half| match self.method {
+            Method::Ours => {
+                let weights = self.preprocessing.weights_for(half)?;
+                let mechanism = fit(half, &self.preprocessing.mechanism)?;
+                self.values_along(&Sequential::new(mechanism, weights), half, panel)
             }
-            ValueClass::Polynomial { degree } => {
+            Method::Full => self.values_along(&Full { state_dim }, half, panel),
+            Method::Unaware => self.values_along(&Unaware { state_dim }, half, panel),
+        })
+    }
+
+    /// Action values learned from some people, at every decision of others.
+    fn values_along<P: Preprocessor>(&self, preprocessor: &P, from: &Panel, along: &Panel) -> Result<Vec<f64>, Error> {
+        let (q, _) = self.action_values(preprocessor, from)?;
+        Ok(decision_values(&q, &batch(preprocessor, along)?))
+    }
+
+    /// Fits the action value; `worlds` are the weights of levels, which a view of all worlds is read with.
+    fn fit<V: View>(&self, experience: &Experience<V>, panel: &Panel, worlds: &[f64]) -> Result<Fit<V>, Error> {
+        // With a single level its code is constant, and the indicators of the other levels are none.
+        let levels = if V::READS_LEVEL { panel.levels().len().max(2) } else { 1 };
+        let discount = self.discount;
+        match &self.values {
+            ValueClass::Stable(settings) => {
+                let coordinates = match V::READS_WORLDS {
+                    true => Coordinates::Worlds { weights: worlds },
+                    false => Coordinates::States { levels },
+                };
+                let settings = StableSettings { discount, ..*settings };
+                let StableQ { q, outcome, contrast_degree, .. } = stable_fitted_q(experience, coordinates, &settings)?;
+                let features = Features::Winsorised(q.features().clone());
+                let q = ActionValues::Linear(LinearQ::new(features, q.actions(), q.weights().to_vec()));
+                Ok(Fit { q, outcome, condition: None, contrast_degree: Some(contrast_degree) })
+            }
+            ValueClass::Neural { iterations, stream } => {
+                let settings = NeuralSettings { discount, iterations: *iterations, ..NeuralSettings::default() };
+                let (q, outcome) = neural_fitted_q_iteration(experience, levels, &settings, *stream)?;
+                Ok(Fit { q: ActionValues::Neural(q), outcome, condition: None, contrast_degree: None })
+            }
+            ValueClass::Polynomial { degree, iteration } => {
+                let coordinates = experience.width() - usize::from(V::READS_LEVEL);
                 let features = Polynomial::for_rows(experience.views(), coordinates, levels, *degree)?;
-                let FittedQ { q, outcome, condition, .. } = fitted_q_iteration(experience, &features, self.iteration)?;
+                let settings = Settings { discount, ..*iteration };
+                let FittedQ { q, outcome, condition, .. } = fitted_q_iteration(experience, &features, settings)?;
                 let q = LinearQ::new(Features::Polynomial(features), q.actions(), q.weights().to_vec());
-                Ok((ActionValues::Linear(q), outcome, Some(condition)))
+                Ok(Fit { q: ActionValues::Linear(q), outcome, condition: Some(condition), contrast_degree: None })
             }
         }
     }
+}
 
-    fn fit_stored<V: View>(
-        &self,
-        experience: &Experience<V>,
-        panel: &Panel,
-    ) -> Result<(StoredQ, Outcome, Option<f64>, usize), Error> {
-        let (q, outcome, condition) = self.fit(experience, panel.levels().len())?;
+/// A fit as a policy file keeps it.
+struct Stored {
+    q: StoredQ,
+    outcome: Outcome,
+    condition: Option<f64>,
+    contrast_degree: Option<usize>,
+    transitions: usize,
+}
+
+impl<V: View> Fit<V> {
+    fn stored(self, experience: &Experience<V>) -> Stored {
+        let Self { q, outcome, condition, contrast_degree } = self;
         let q = match q {
             ActionValues::Linear(q) => {
                 StoredQ::Linear { features: q.features().clone(), weights: q.weights().to_vec() }
             }
             ActionValues::Neural(q) => StoredQ::Neural(q.net().clone()),
         };
-        Ok((q, outcome, condition, experience.transitions()))
+        Stored { q, outcome, condition, contrast_degree, transitions: experience.transitions() }
     }
 }
 

@@ -22,7 +22,7 @@ mod policy;
 mod preprocessing;
 mod warnings;
 
-pub use audit::{Audit, AuditSettings};
+pub use audit::{Audit, AuditSettings, JUDGED};
 pub use deployment::{Decision, Deployment, Request, RequestError};
 pub use error::Error;
 pub use learner::{ActionValues, Learned, Learner, ValueClass};

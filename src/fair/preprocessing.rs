@@ -2,12 +2,13 @@
 
 use super::{Error, warnings};
 use crate::kernel::data::Panel;
-use crate::kernel::model::fitted::{FitSettings, Fitted, fit};
+use crate::kernel::model::fitted::{FitSettings, Fitted, FittedNoise, NoiseChoice, fit};
 use crate::kernel::preprocess::diagnostics::{Diagnostics, diagnose};
+use crate::kernel::preprocess::noise_check::{NoiseCheck, check_noise};
 use crate::kernel::preprocess::{Augmented, Experience, Sequential, batch, cross_fitted_batch};
 
 /// How counterfactual states are made.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Preprocessing {
     /// What mechanism is fitted.
     pub mechanism: FitSettings,
@@ -15,6 +16,14 @@ pub struct Preprocessing {
     pub folds: Option<usize>,
     /// The target population's weight of each level, in any unit; empty: the shares in the panel.
     pub level_weights: Vec<f64>,
+}
+
+impl Default for Preprocessing {
+    /// Splines; levels together or apart, and the noise model of each coordinate, as unseen people say.
+    fn default() -> Self {
+        let mechanism = FitSettings { noise: NoiseChoice::Chosen, ..FitSettings::default() };
+        Self { mechanism, folds: None, level_weights: Vec::new() }
+    }
 }
 
 /// A panel after `alg:cf:1`, with the mechanism fitted to all of it and what there is to know about both.
@@ -28,6 +37,8 @@ pub struct Preprocessed {
     pub experience: Experience<Augmented>,
     /// What to look at before trusting them.
     pub diagnostics: Diagnostics,
+    /// Whether noise is the same at all levels, before its model and after.
+    pub noise: NoiseCheck,
 }
 
 impl Preprocessing {
@@ -60,7 +71,7 @@ impl Preprocessing {
 impl Preprocessed {
     /// What a person should know before trusting counterfactual states, one line each.
     pub fn warnings(&self, panel: &Panel) -> Vec<String> {
-        warnings::of_mechanism(&self.mechanism, panel, &self.diagnostics)
+        warnings::of_mechanism(&self.mechanism, panel, &self.diagnostics, &self.noise)
     }
 }
 
@@ -84,5 +95,6 @@ pub fn preprocess(panel: &Panel, settings: &Preprocessing, watch: &mut dyn FnMut
     };
     watch("diagnosing");
     let diagnostics = diagnose(&mechanism, panel, &experience);
-    Ok(Preprocessed { mechanism, level_weights, experience, diagnostics })
+    let noise = check_noise(&mechanism, panel, mechanism.fitted_noise().map(FittedNoise::report));
+    Ok(Preprocessed { mechanism, level_weights, experience, diagnostics, noise })
 }

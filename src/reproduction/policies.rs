@@ -190,13 +190,11 @@ impl From<Outcome> for Learning {
 
 /// The front door's learner with the settings of the paper's experiments: additive noise, quadratics.
 fn learner_of(learner: Learner, discount: f64, stream: Stream) -> fair::Learner {
-    let mut settings = fair::Learner::new(fair::Method::Ours);
+    let mut settings = fair::Learner { discount, ..fair::Learner::of_the_paper(fair::Method::Ours) };
     settings.preprocessing.mechanism = mean_settings(learner, stream.named("means"));
-    settings.values = match learner {
-        Learner::LeastSquares | Learner::Quadratic => fair::ValueClass::Polynomial { degree: DEGREE },
-        Learner::Neural => fair::ValueClass::Neural(stream.named("action values")),
-    };
-    settings.iteration.discount = discount;
+    if learner == Learner::Neural {
+        settings.values = fair::ValueClass::Neural { iterations: 100, stream: stream.named("action values") };
+    }
     settings
 }
 

@@ -3,7 +3,6 @@
 pub mod beds;
 mod claims;
 pub mod coverage;
-pub(crate) mod dense;
 mod finite_mdp;
 pub mod finite_world;
 pub mod optimum;

@@ -28,6 +28,7 @@ pub mod quadrature;
 mod ridge;
 mod row_factor;
 mod slope;
+pub mod small;
 mod streams;
 pub mod tolerance;
 mod triangle;

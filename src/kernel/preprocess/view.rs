@@ -6,6 +6,8 @@ use super::Memory;
 pub trait View: Send + Sync + 'static + sealed::Sealed {
     /// Whether the last number of a view is the code of the person's level.
     const READS_LEVEL: bool;
+    /// Whether a view is the states of all levels.
+    const READS_WORLDS: bool;
 }
 
 /// The state as observed, without the sensitive level: Unaware.
@@ -28,14 +30,17 @@ impl Observed for StateAndLevel {}
 
 impl View for StateOnly {
     const READS_LEVEL: bool = false;
+    const READS_WORLDS: bool = false;
 }
 
 impl View for StateAndLevel {
     const READS_LEVEL: bool = true;
+    const READS_WORLDS: bool = false;
 }
 
 impl View for Augmented {
     const READS_LEVEL: bool = false;
+    const READS_WORLDS: bool = true;
 }
 
 mod sealed {

@@ -1,7 +1,7 @@
 //! A linear decision process on [0, 1] whose features are hat functions.
 
+use crate::kernel::numeric::small;
 use crate::kernel::numeric::{Stream, uniform_index};
-use crate::theory::dense;
 use rand::{Rng, RngExt};
 
 /// Two actions, nodes j/m, hats h_j: a process whose Bellman images are always piecewise linear on the nodes.
@@ -70,7 +70,7 @@ impl Hat {
 
     /// R, the bound of all rewards.
     pub fn reward_bound(&self) -> f64 {
-        dense::sup(&self.rewards) + self.noise
+        small::sup(&self.rewards) + self.noise
     }
 
     fn nodes(&self) -> usize {
@@ -101,7 +101,7 @@ impl Hat {
 
     /// θ + γ N · averages.
     fn backup(&self, averages: &[f64]) -> Vec<f64> {
-        let next = self.transitions.chunks_exact(self.cells).map(|row| dense::dot(row, averages));
+        let next = self.transitions.chunks_exact(self.cells).map(|row| small::dot(row, averages));
         self.rewards.iter().zip(next).map(|(r, v)| r + self.discount * v).collect()
     }
 
@@ -113,9 +113,9 @@ impl Hat {
         let mut w = vec![0.0; 2 * self.nodes()];
         loop {
             let next = self.bellman(&w);
-            let change = dense::sup(&next.iter().zip(&w).map(|(a, b)| a - b).collect::<Vec<_>>());
+            let change = small::sup(&next.iter().zip(&w).map(|(a, b)| a - b).collect::<Vec<_>>());
             w = next;
-            if change <= 4.0 * f64::EPSILON * (1.0 + dense::sup(&w)) {
+            if change <= 4.0 * f64::EPSILON * (1.0 + small::sup(&w)) {
                 return w;
             }
         }
@@ -161,7 +161,7 @@ impl Hat {
                 f64::from(u8::from(i == j)) - self.discount * mixed
             })
             .collect();
-        dense::solve(&matrix, &self.rewards).expect("I − γP is invertible for γ < 1")
+        small::solve(&matrix, &self.rewards).expect("I − γP is invertible for γ < 1")
     }
 
     /// E V^π(S₁) for S₁ uniform, of a rule with action values `weights`.
@@ -190,7 +190,7 @@ impl Hat {
                 mass[i * n + j] += width / 6.0 * x;
             }
         }
-        share.min(1.0 - share) * dense::symmetric_eigenvalues(&mass, n)[0]
+        share.min(1.0 - share) * small::symmetric_eigenvalues(&mass, n)[0]
     }
 
     /// L_Q of weights: the steepest cell.

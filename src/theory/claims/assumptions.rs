@@ -7,8 +7,8 @@ use super::{Budget, Claim, Expected, Verdict};
 use crate::kernel::model::worlds::ThreeLevels;
 use crate::kernel::model::{Exogenous, Mechanism, simulate};
 use crate::kernel::numeric::Stream;
+use crate::kernel::numeric::small::{self, norm, sup};
 use crate::kernel::preprocess::{Preprocessor, Sequential, batch};
-use crate::theory::dense::{self, norm, sup};
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim::printed(
@@ -182,7 +182,7 @@ fn coverage(budget: Budget, size: f64) -> Verdict {
     let mut case = |rows: &[f64], d: usize| {
         let n = (rows.len() / d) as f64;
         let second: Vec<f64> = second_moment(rows, d).iter().map(|x| x / n).collect();
-        search.case(dense::symmetric_eigenvalues(&second, d)[0], 1.0, || format!("features {rows:.3?} by rows of {d}"))
+        search.case(small::symmetric_eigenvalues(&second, d)[0], 1.0, || format!("features {rows:.3?} by rows of {d}"))
     };
     case(&[size, size, size, -size], 2);
     for d in [1usize, 2, 3] {

@@ -6,9 +6,9 @@ use crate::kernel::data::{Labels, PanelBuilder, Person};
 use crate::kernel::learn::{Clipping, FittedQ, Settings, features, fitted_q_iteration};
 use crate::kernel::numeric::Stream;
 use crate::kernel::numeric::quadrature::gauss_legendre;
+use crate::kernel::numeric::small;
 use crate::kernel::preprocess::{StateOnly, Unaware, batch};
 use crate::theory::beds::{Circle, Hat};
-use crate::theory::dense;
 use std::f64::consts::{PI, TAU};
 
 pub(super) const CLAIMS: &[Claim] = &[
@@ -157,7 +157,7 @@ fn initialisation_slope(disturbance: f64) -> Verdict {
     let mut f = vec![0.0; q.len()];
     let mut errors = vec![];
     for _ in 0..=45 {
-        errors.push(dense::sup(&q.iter().zip(&f).map(|(q, f)| q - f).collect::<Vec<_>>()));
+        errors.push(small::sup(&q.iter().zip(&f).map(|(q, f)| q - f).collect::<Vec<_>>()));
         f = bed.bellman(&f);
         f[0] += disturbance;
     }

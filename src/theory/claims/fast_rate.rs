@@ -10,7 +10,7 @@ use super::search::{Search, between, signed};
 use super::tabular::{Tabular, distance};
 use super::{Budget, Claim, Expected, Verdict};
 use crate::kernel::numeric::Stream;
-use crate::theory::dense::{self, dot};
+use crate::kernel::numeric::small::{self, dot};
 
 pub(super) const CLAIMS: &[Claim] = &[Claim::corrected(
     "thm:regret",
@@ -58,7 +58,7 @@ fn fuzz(budget: Budget, two: f64) -> Verdict {
                 matrix[to * n + s] = f64::from(u8::from(to == s)) - mdp.discount * p;
             }
         }
-        let visits = dense::solve(&matrix, &vec![(1.0 - mdp.discount) / n as f64; n]).expect("γ < 1");
+        let visits = small::solve(&matrix, &vec![(1.0 - mdp.discount) / n as f64; n]).expect("γ < 1");
         let gaps: Vec<f64> = q
             .chunks_exact(mdp.actions)
             .map(|row| {

@@ -6,9 +6,9 @@ use super::tabular::Tabular;
 use super::{Budget, Claim, Expected, Verdict};
 use crate::kernel::model::{abduct, predict};
 use crate::kernel::numeric::Stream;
+use crate::kernel::numeric::small::dot;
 use crate::kernel::preprocess::{Sequential, batch};
 use crate::theory::beds::Lattice;
-use crate::theory::dense::dot;
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim::corrected(

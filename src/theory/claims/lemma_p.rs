@@ -11,7 +11,7 @@ use super::regret::second_moment;
 use super::search::{Search, climb, each_halved};
 use super::{Budget, Claim, Expected, Verdict};
 use crate::kernel::numeric::Stream;
-use crate::theory::dense::{self, dot, norm};
+use crate::kernel::numeric::small::{self, dot, norm};
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim::corrected(
@@ -53,15 +53,15 @@ impl Pair {
     fn new(φ: &[f64], φ_hat: &[f64], y: &[f64], y_hat: &[f64], d: usize) -> Option<Self> {
         let n = y.len() as f64;
         let (a, c) = (second_moment(φ, d), second_moment(φ_hat, d));
-        let least = |m: &[f64]| dense::symmetric_eigenvalues(m, d)[0] / n;
+        let least = |m: &[f64]| small::symmetric_eigenvalues(m, d)[0] / n;
         if least(&a) < SINGULAR || least(&c) < SINGULAR {
             return None;
         }
         let moment = |φ: &[f64], y: &[f64]| -> Vec<f64> {
             (0..d).map(|j| φ.chunks_exact(d).zip(y).map(|(φ, y)| φ[j] * y).sum()).collect()
         };
-        let w = dense::solve(&a, &moment(φ, y))?;
-        let w_hat = dense::solve(&c, &moment(φ_hat, y_hat))?;
+        let w = small::solve(&a, &moment(φ, y))?;
+        let w_hat = small::solve(&c, &moment(φ_hat, y_hat))?;
         let residual: Vec<f64> = φ.chunks_exact(d).zip(y).map(|(φ, y)| y - dot(φ, &w)).collect();
         let moved: Vec<f64> = φ_hat.iter().zip(φ).map(|(h, φ)| h - φ).collect();
         let x = moved.chunks_exact(d).zip(y_hat.iter().zip(y)).map(|(m, (h, y))| h - y - dot(m, &w)).collect();

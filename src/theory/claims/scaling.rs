@@ -9,8 +9,8 @@ use super::search::Equalities;
 use super::{Budget, Claim, Expected, Law, Verdict, Witness};
 use crate::kernel::learn::Clipping;
 use crate::kernel::numeric::quadrature::normal_cdf;
+use crate::kernel::numeric::small::sup;
 use crate::kernel::numeric::{Estimate, SlopeFit, Stream, log_log_slope};
-use crate::theory::dense::sup;
 use rayon::prelude::*;
 
 pub(super) const CLAIMS: &[Claim] = &[

@@ -4,7 +4,7 @@ use super::finite::Finite;
 use super::search::{EQUAL, Equalities, Search};
 use super::{Budget, Claim, Expected, Verdict};
 use crate::kernel::numeric::Stream;
-use crate::theory::dense::dot;
+use crate::kernel::numeric::small::dot;
 use std::collections::BTreeMap;
 
 pub(super) const CLAIMS: &[Claim] = &[

@@ -1,7 +1,7 @@
 //! Finite decision processes on which everything can be computed: Q*, Q^π, regret.
 
+use crate::kernel::numeric::small;
 use crate::kernel::numeric::{Stream, uniform_index};
-use crate::theory::dense;
 use rand::{Rng, RngExt};
 
 /// A finite Markov decision process. Entries of (s, a) sit at `s * actions + a`.
@@ -54,7 +54,7 @@ impl Tabular {
 
     /// r + γ P v.
     pub fn backup(&self, value: &[f64]) -> Vec<f64> {
-        let next = self.transitions.chunks_exact(self.states).map(|row| dense::dot(row, value));
+        let next = self.transitions.chunks_exact(self.states).map(|row| small::dot(row, value));
         self.rewards.iter().zip(next).map(|(r, v)| r + self.discount * v).collect()
     }
 
@@ -76,7 +76,7 @@ impl Tabular {
                 matrix[s * n + next] = diagonal - self.discount * self.transitions[pair * n + next];
             }
         }
-        dense::solve(&matrix, &right).expect("I − γP is invertible for γ < 1")
+        small::solve(&matrix, &right).expect("I − γP is invertible for γ < 1")
     }
 
     /// Q*, by policy iteration: exact up to the rounding of one solve.

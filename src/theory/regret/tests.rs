@@ -1,6 +1,6 @@
 use super::*;
 use crate::kernel::learn::{Deployed, Policy};
-use crate::kernel::preprocess::{Augmented, StateOnly, Oracle, Unaware};
+use crate::kernel::preprocess::{Augmented, Oracle, StateOnly, Unaware};
 use crate::theory::finite_world::Tables;
 use crate::theory::{FiniteMdp, FiniteWorld};
 

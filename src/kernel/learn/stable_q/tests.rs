@@ -7,7 +7,7 @@ use crate::kernel::learn::{
 use crate::kernel::model::worlds::{Linear, ThreeLevels};
 use crate::kernel::model::{Exogenous, World, simulate};
 use crate::kernel::numeric::{Stream, fill_standard_normal};
-use crate::kernel::preprocess::{Augmented, Experience, Full, StateOnly, Oracle, Unaware, batch};
+use crate::kernel::preprocess::{Augmented, Experience, Full, Oracle, StateOnly, Unaware, batch};
 
 fn three_levels(people: usize, horizon: usize, seed: u64) -> (Panel, Experience<Augmented>, Vec<f64>) {
     let world = ThreeLevels::new(0.7);

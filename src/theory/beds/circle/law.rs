@@ -2,7 +2,7 @@
 
 use super::arc::Arc;
 use super::{Circle, CircleFit, Weights};
-use crate::theory::dense;
+use crate::kernel::numeric::small;
 use std::f64::consts::{PI, TAU};
 
 /// Somebody who decides at t = 1 by the greedy rule of `weights`, believing the worlds `apart` and reading s₀ + `shift` for s₀.
@@ -134,7 +134,7 @@ impl Circle {
             }
         }
         let least = |[p, re, im]: &[f64; 3]| {
-            dense::symmetric_eigenvalues(&[*p, *re, *im, *re, p / 2.0, 0.0, *im, 0.0, p / 2.0], 3)[0]
+            small::symmetric_eigenvalues(&[*p, *re, *im, *re, p / 2.0, 0.0, *im, 0.0, p / 2.0], 3)[0]
         };
         blocks.iter().flatten().map(least).fold(f64::INFINITY, f64::min)
     }
@@ -239,7 +239,7 @@ mod tests {
             }
         }
         let least =
-            moments.iter().flatten().map(|m| dense::symmetric_eigenvalues(m, 3)[0]).fold(f64::INFINITY, f64::min);
+            moments.iter().flatten().map(|m| small::symmetric_eigenvalues(m, 3)[0]).fold(f64::INFINITY, f64::min);
         // Sums of a few hundred numbers of size one.
         assert!(least > 0.001 && (bed.coverage(2) - least).abs() < 1e-13, "{} and {least}", bed.coverage(2));
     }
@@ -370,7 +370,7 @@ mod tests {
                 }
             }
             let least =
-                moments.iter().flatten().map(|m| dense::symmetric_eigenvalues(m, 3)[0]).fold(f64::INFINITY, f64::min);
+                moments.iter().flatten().map(|m| small::symmetric_eigenvalues(m, 3)[0]).fold(f64::INFINITY, f64::min);
             // Sums of a few thousand numbers below one.
             assert!(
                 least > 1e-4 && (bed.coverage(HORIZON) - least).abs() < 1e-13,

@@ -2,7 +2,7 @@
 
 use super::arc::Arc;
 use super::{Circle, EXTRA, Weights};
-use crate::theory::dense;
+use crate::kernel::numeric::small;
 use std::f64::consts::{PI, TAU};
 
 impl Circle {
@@ -110,7 +110,7 @@ impl Circle {
                 }
             }
         }
-        let u = dense::solve(&matrix, &right).expect("I − γP is invertible for γ < 1");
+        let u = small::solve(&matrix, &right).expect("I − γP is invertible for γ < 1");
         let moments = [0, 1, 2]
             .map(|m| (0..2).map(|b| (0..3).map(|j| row(1, m, b, j) * u[index(b, 1, j)]).sum::<f64>()).sum::<f64>());
         self.at_start(moments)

@@ -3,8 +3,8 @@
 use super::theorem::{STEPS, guarantee, largest_state_error};
 use crate::kernel::learn::Clipping;
 use crate::kernel::numeric::Stream;
+use crate::kernel::numeric::small;
 use crate::theory::claims::beds::{Disturbance, hat, learn};
-use crate::theory::dense;
 
 /// One data set of the hat bed, what was learned from it, and what two forms of `thm:regret` had promised.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,7 +40,7 @@ fn at(n: usize, share: f64) -> Bounds {
     let by = Disturbance { states: share * largest_state_error(&bed), rewards: 0.05 * share, scale: 1.0 };
     let stream = Stream::new(64).index(n as u64).index((100.0 * share) as u64);
     let fit = learn(&bed, n, STEPS as usize, by, Clipping::Rewards(bed.reward_bound()), stream);
-    let error = dense::sup(&bed.optimum().iter().zip(&fit.weights).map(|(q, w)| q - w).collect::<Vec<_>>());
+    let error = small::sup(&bed.optimum().iter().zip(&fit.weights).map(|(q, w)| q - w).collect::<Vec<_>>());
     let regret_bound = |certificate| 2.0 * guarantee(&bed, &fit, &by, certificate).ξ / (1.0 - bed.discount());
 
     // In print: C dLRε/(λ₀(λ₀ − 4dLε)(1−γ)³) + C dRκ log n/(λ₀√n(1−γ)³) + γᴮR/(1−γ)², L the slope of a hat.

@@ -1,9 +1,9 @@
 //! D4, D6, D19: norms of weights and features, and the designs that separate them.
 
 use crate::kernel::numeric::Stream;
+use crate::kernel::numeric::small::{self, dot, norm, sup};
 use crate::theory::claims::search::{EQUAL, Equalities, Search, climb, signed};
 use crate::theory::claims::{Budget, Claim, Expected, Verdict};
-use crate::theory::dense::{self, dot, norm, sup};
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim::printed(
@@ -100,7 +100,7 @@ fn row_sums(budget: Budget, constant: fn(usize) -> f64) -> Verdict {
     let mut case = |m: &[f64], d: usize| {
         // ‖Mv‖∞ is largest over ‖v‖∞ ≤ 1 at the signs of a row.
         let left = m.chunks_exact(d).map(|row| row.iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, f64::max);
-        search.case(left, constant(d) * dense::spectral_norm(m, d), || {
+        search.case(left, constant(d) * small::spectral_norm(m, d), || {
             format!("A⁻¹ = {m:.4?} by rows (d = {d}), v = the signs of its heaviest row")
         })
     };
@@ -141,11 +141,11 @@ fn resolvent(budget: Budget, sign: f64) -> Verdict {
         let mut rng = Stream::new(6).named("resolvent").index(i).rng();
         let d = 2 + (i % 5) as usize;
         let (a, c) = (definite(d, &mut rng), definite(d, &mut rng));
-        let (a_inv, c_inv) = (dense::inverse(&a, d).expect("A ≻ 0"), dense::inverse(&c, d).expect("C ≻ 0"));
+        let (a_inv, c_inv) = (small::inverse(&a, d).expect("A ≻ 0"), small::inverse(&c, d).expect("C ≻ 0"));
         for j in 0..d {
             let column: Vec<f64> = (0..d).map(|k| c_inv[k * d + j]).collect();
             let difference: Vec<f64> = c.iter().zip(&a).map(|(c, a)| c - a).collect();
-            let right = dense::apply(&a_inv, &dense::apply(&difference, &column));
+            let right = small::apply(&a_inv, &small::apply(&difference, &column));
             for k in 0..d {
                 // Condition numbers here stay below 100.
                 equal.case(a_inv[k * d + j] - c_inv[k * d + j], sign * right[k], 100.0 * EQUAL, || {
@@ -184,7 +184,7 @@ fn weight_size(budget: Budget, factor: fn(f64) -> f64) -> Verdict {
         let n = (rows.len() / d) as f64;
         let second: Vec<f64> =
             (0..d * d).map(|k| rows.chunks_exact(d).map(|φ| φ[k / d] * φ[k % d]).sum::<f64>() / n).collect();
-        let λ0 = dense::symmetric_eigenvalues(&second, d)[0];
+        let λ0 = small::symmetric_eigenvalues(&second, d)[0];
         // Below this the eigenvalue itself is rounding noise.
         if λ0 < 1e-9 {
             return 0.0;

@@ -1,9 +1,9 @@
 //! D9 … D16: the Gram matrix and the moments when states and rewards are only estimated.
 
 use crate::kernel::numeric::Stream;
+use crate::kernel::numeric::small::{self, dot, sup};
 use crate::theory::claims::search::{EQUAL, Equalities, Search, between, climb};
 use crate::theory::claims::{Budget, Claim, Expected, Verdict};
-use crate::theory::dense::{self, dot, sup};
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim::printed(
@@ -145,7 +145,7 @@ fn gram(budget: Budget, constant: fn(f64) -> f64) -> Verdict {
     let mut case = |x: &[f64], d: usize| {
         let (a, c) = gram_pair(x, d, ε);
         let n = (x.len() / 2 / d) as f64;
-        search.case(dense::spectral_norm(&difference(&a, &c), d), constant(d as f64) * n * ε, || {
+        search.case(small::spectral_norm(&difference(&a, &c), d), constant(d as f64) * n * ε, || {
             format!("d = {d}, L = 1, ε = {ε}: features {:.2?}, errors {:.2?}·ε", &x[..x.len() / 2], &x[x.len() / 2..])
         })
     };
@@ -162,8 +162,8 @@ fn weyl(budget: Budget, factor: f64) -> Verdict {
     for d in [1usize, 2, 3] {
         climb(6 * d, budget.pick(200, 5000), Stream::new(11).index(d as u64), &mut |x| {
             let (a, c) = gram_pair(x, d, 0.3);
-            let least = |m: &[f64]| dense::symmetric_eigenvalues(m, d)[0];
-            search.case((least(&a) - least(&c)).abs(), factor * dense::spectral_norm(&difference(&a, &c), d), || {
+            let least = |m: &[f64]| small::symmetric_eigenvalues(m, d)[0];
+            search.case((least(&a) - least(&c)).abs(), factor * small::spectral_norm(&difference(&a, &c), d), || {
                 format!("A = {a:.4?}, C = {c:.4?} by rows")
             })
         });
@@ -178,7 +178,7 @@ fn inverse_gram(budget: Budget, guarded: bool, constant: f64) -> Verdict {
     let mut case = |x: &[f64], d: usize, ε: f64| {
         let (a, c) = gram_pair(x, d, ε);
         let n = (x.len() / 2 / d) as f64;
-        let least = |m: &[f64]| dense::symmetric_eigenvalues(m, d)[0];
+        let least = |m: &[f64]| small::symmetric_eigenvalues(m, d)[0];
         let λ0 = f64::min(2.0 * least(&a) / n, 1.0);
         let room = n * λ0 - 4.0 * n * d as f64 * ε;
         if least(&c) < SINGULAR * n || guarded && room < SINGULAR * n {

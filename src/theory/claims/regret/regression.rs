@@ -4,10 +4,10 @@ use super::second_moment;
 use crate::kernel::learn::Clipping;
 use crate::kernel::learn::features::{Axis, FeatureMap, Tent};
 use crate::kernel::numeric::Stream;
+use crate::kernel::numeric::small::{self, dot};
 use crate::theory::claims::beds::{Disturbance, HatFit, hat, learn};
 use crate::theory::claims::search::{EQUAL, Equalities, Search, climb};
 use crate::theory::claims::{Budget, Claim, Expected, Verdict};
-use crate::theory::dense::{self, dot};
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim::printed(
@@ -104,7 +104,7 @@ fn one_step(by: Disturbance, factor: f64) -> Verdict {
                 (0..nodes).for_each(|k| gram[j * nodes + k] += φ[j] * φ[k]);
             }
         }
-        let w = dense::solve(&gram, &moment).expect("every node was visited");
+        let w = small::solve(&gram, &moment).expect("every node was visited");
         for (j, by_hand) in w.into_iter().enumerate() {
             // Gram matrices of hats on a hundred uniform points have condition numbers below 100.
             equal.case(second.weights[a as usize * nodes + j], by_hand, 100.0 * EQUAL, || {
@@ -136,12 +136,12 @@ fn decomposition(budget: Budget, sign: f64) -> Verdict {
             (0..d).map(|j| φ.chunks_exact(d).zip(y).map(|(φ, y)| φ[j] * y).sum()).collect()
         };
         let (a, c) = (second_moment(φ, d), second_moment(φ_hat, d));
-        let least = |m: &[f64]| dense::symmetric_eigenvalues(m, d)[0];
+        let least = |m: &[f64]| small::symmetric_eigenvalues(m, d)[0];
         if least(&a) < WELL_CONDITIONED || least(&c) < WELL_CONDITIONED {
             return;
         }
         let (b, e) = (moment(φ, y), moment(φ_hat, y_hat));
-        let solve = |m: &[f64], v: &[f64]| dense::solve(m, v).expect("positive definite");
+        let solve = |m: &[f64], v: &[f64]| small::solve(m, v).expect("positive definite");
         let apart: Vec<f64> = b.iter().zip(&e).map(|(b, e)| b - e).collect();
         let (w, w_hat) = (solve(&a, &b), solve(&c, &e));
         let (first, cross) = (solve(&a, &apart), solve(&a, &e));
@@ -173,12 +173,12 @@ fn inverse_norm(budget: Budget, constant: f64) -> Verdict {
     let mut case = |φ: &[f64], d: usize| {
         let a = second_moment(φ, d);
         let n = (φ.len() / d) as f64;
-        let least = dense::symmetric_eigenvalues(&a, d)[0];
-        let (λ0, Some(inverse)) = (f64::min(2.0 * least / n, 1.0), dense::inverse(&a, d)) else { return 0.0 };
+        let least = small::symmetric_eigenvalues(&a, d)[0];
+        let (λ0, Some(inverse)) = (f64::min(2.0 * least / n, 1.0), small::inverse(&a, d)) else { return 0.0 };
         if least < WELL_CONDITIONED {
             return 0.0;
         }
-        search.case(dense::spectral_norm(&inverse, d), constant / (n * λ0), || {
+        search.case(small::spectral_norm(&inverse, d), constant / (n * λ0), || {
             format!("φ = {φ:.4?} by rows of {d}, λ_min(A) = {least:.4} ≥ nλ₀/2 with n = {n}, λ₀ = {λ0:.4}")
         })
     };
@@ -199,7 +199,7 @@ fn least_eigenvalue(budget: Budget, constant: f64) -> Verdict {
     let mut case = |x: &[f64], d: usize| {
         let (a, c) = super::perturbation::gram_pair(x, d, ε);
         let n = (x.len() / 2 / d) as f64;
-        let least = |m: &[f64]| dense::symmetric_eigenvalues(m, d)[0];
+        let least = |m: &[f64]| small::symmetric_eigenvalues(m, d)[0];
         let λ0 = f64::min(2.0 * least(&a) / n, 1.0);
         search.case(n * λ0 / 2.0 - constant * n * d as f64 * ε, least(&c), || {
             format!("d = {d}, n = {n}, L = 1, ε = {ε}: A = {a:.4?}, C = {c:.4?} by rows, λ₀ = {λ0:.4}")

@@ -1,10 +1,10 @@
 //! `thm:regret` as printed: what no choice of its constant can save, and the assumptions it stands on.
 
 use crate::kernel::numeric::Stream;
+use crate::kernel::numeric::small::norm;
 use crate::theory::claims::search::{Search, between, signed};
 use crate::theory::claims::tabular::{Tabular, distance};
 use crate::theory::claims::{Budget, Claim, Expected, Verdict};
-use crate::theory::dense::norm;
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim::printed(
@@ -13,15 +13,15 @@ pub(super) const CLAIMS: &[Claim] = &[
         &["one-hot features", "‖w‖₂ ≤ 𝓑"],
         Expected::Refuted,
         |_| closed_ball(norm, |_| 10.0),
-        |_| closed_ball(crate::theory::dense::sup, |γ| 1.0 / (1.0 - γ)),
+        |_| closed_ball(crate::kernel::numeric::small::sup, |γ| 1.0 / (1.0 - γ)),
     ),
     Claim::corrected(
         "asm:completeness",
         "the sup-norm ball ‖wᵀφ‖∞ ≤ R/(1−γ) is closed under the Bellman operator",
         &["T f ∈ span φ for every bounded f"],
         Expected::NotRefuted,
-        |_| closed_ball(crate::theory::dense::sup, |γ| 1.0 / (1.0 - γ)),
-        |_| closed_ball(crate::theory::dense::sup, |γ| 0.5 / (1.0 - γ)),
+        |_| closed_ball(crate::kernel::numeric::small::sup, |γ| 1.0 / (1.0 - γ)),
+        |_| closed_ball(crate::kernel::numeric::small::sup, |γ| 0.5 / (1.0 - γ)),
     ),
     Claim::printed(
         "X1",

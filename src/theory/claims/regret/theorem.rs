@@ -10,12 +10,12 @@
 use crate::kernel::learn::Clipping;
 use crate::kernel::learn::features::{Axis, FeatureMap, Tent};
 use crate::kernel::numeric::Stream;
+use crate::kernel::numeric::small;
 use crate::theory::beds::Hat;
 use crate::theory::claims::beds::{Disturbance, HatFit, hat, learn, wave};
 use crate::theory::claims::search::{EQUAL, Equalities, Search, between, climb, each_halved, signed};
 use crate::theory::claims::tabular::{Tabular, distance};
 use crate::theory::claims::{Budget, Claim, Expected, Verdict};
-use crate::theory::dense;
 use rand::RngExt;
 
 pub(super) const CLAIMS: &[Claim] = &[
@@ -146,7 +146,7 @@ fn averager(budget: Budget, constants: [f64; 2]) -> Verdict {
     let mut case = |truth: &Tabular, estimate: &Tabular, steps: i32| {
         let q = truth.optimum();
         let f = (0..steps).fold(vec![0.0; q.len()], |f, _| estimate.bellman(&f));
-        let limit = dense::sup(&truth.rewards) / (1.0 - truth.discount);
+        let limit = small::sup(&truth.rewards) / (1.0 - truth.discount);
         let first = constants[0] * distance(&estimate.bellman(&q), &q) / (1.0 - truth.discount);
         search.case(distance(&q, &f), first + constants[1] * truth.discount.powi(steps) * limit, || {
             format!("{truth}; estimated by {estimate}; B = {steps}, constants {constants:?}")
@@ -240,7 +240,7 @@ fn on_the_hat_bed(budget: Budget, certificate: bool, factor: f64) -> Verdict {
                 let fit = learn(&bed, n, STEPS as usize, by, Clipping::Rewards(bed.reward_bound()), stream);
                 let Guarantee { e_stat, e_pert, ξ } = guarantee(&bed, &fit, &by, certificate);
                 let ξ = factor * ξ;
-                let error = dense::sup(&q.iter().zip(&fit.weights).map(|(q, w)| q - w).collect::<Vec<_>>());
+                let error = small::sup(&q.iter().zip(&fit.weights).map(|(q, w)| q - w).collect::<Vec<_>>());
                 let text = || {
                     format!(
                         "hat bed, n = {n}, seed {seed}, ε_s = {ε_s:.5}, ε_r = {ε_r:.3}, λ₀ = {λ0:.4}: e_stat = {e_stat:.3}, e_pert = {e_pert:.3}, γ = {γ}, V = {limit:.4}, right side times {factor}"
@@ -280,10 +280,10 @@ impl Certificate {
                         }
                     }
                 }
-                least[k] = least[k].min(dense::symmetric_eigenvalues(&gram, nodes)[0] / n);
+                least[k] = least[k].min(small::symmetric_eigenvalues(&gram, nodes)[0] / n);
                 if k == 0 {
                     // φᵀA⁻¹φ is convex along a cell, so its sup is at a node.
-                    let inverse = dense::inverse(&gram, nodes).expect("every node was visited");
+                    let inverse = small::inverse(&gram, nodes).expect("every node was visited");
                     reach = (0..nodes).map(|i| inverse[i * nodes + i].sqrt()).fold(reach, f64::max);
                 }
             }

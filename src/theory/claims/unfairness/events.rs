@@ -1,10 +1,10 @@
 //! E1 … E6: the triangle inequalities, the event on which the proof works, and what a large gap implies on it.
 
 use crate::kernel::numeric::Stream;
+use crate::kernel::numeric::small::norm;
 use crate::theory::claims::regret::CHERNOFF;
 use crate::theory::claims::search::{Search, signed};
 use crate::theory::claims::{Budget, Claim, Expected, Verdict};
-use crate::theory::dense::norm;
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim::printed(
