@@ -3,11 +3,18 @@
 use super::error::CliError;
 use super::options::{Missing, ModelOptions, say_repairs};
 use super::output::{stages, table, warn};
-use counterfair::fair::{Audit, AuditSettings, Policy};
+use counterfair::fair::{Audit, AuditSettings, JUDGED, Policy};
 use counterfair::kernel::data::Panel;
-use counterfair::kernel::numeric::{Estimate, Stream};
-use serde_json::json;
+use counterfair::kernel::evaluate::recorded::{Dropout, RecordedSettings, RecordedValue, Resampled};
+use counterfair::kernel::numeric::{Estimate, Law};
+use serde_json::{Value, json};
 use std::path::PathBuf;
+
+/// The version of the JSON that `--json` prints.
+const VERSION: u32 = 2;
+
+/// The confidence of everything printed.
+const CONFIDENCE: f64 = 0.95;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -17,15 +24,24 @@ pub struct Arguments {
     /// The file to evaluate on, laid out as the one the policy was learned from; best not the same people
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
+    /// Other policy files to compare with, named after their files
+    #[arg(long, value_name = "FILE")]
+    against: Vec<PathBuf>,
     /// What to do about missing cells
     #[arg(long, value_enum, default_value_t = Missing::Refuse)]
     missing: Missing,
-    /// The evaluator's own mechanism, fitted on this file and not the policy's
+    /// Weight people who stayed by the inverse of their probability of staying: for dropout that depends on level and state
+    #[arg(long)]
+    weigh_dropout: bool,
+    /// The mechanism fitted on this file, where the policy file keeps no certificate
     #[command(flatten)]
     model: ModelOptions,
-    /// Total degree of the polynomial that the value is fitted with
-    #[arg(long, default_value_t = 2)]
-    degree: usize,
+    /// Highest total degree of the polynomials that values are fitted with [default: up to 3, as the data carry]
+    #[arg(long)]
+    degree: Option<usize>,
+    /// How often people are resampled for the intervals of values
+    #[arg(long, default_value_t = 400, value_name = "B")]
+    replicates: usize,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -33,20 +49,38 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     let policy = Policy::load(&arguments.policy).map_err(counterfair::fair::Error::from)?;
-    let settings = AuditSettings {
-        preprocessing: arguments.model.preprocessing(None),
-        degree: arguments.degree,
-        stream: Stream::new(arguments.model.seed).named("evaluate"),
-    };
+    let others = arguments
+        .against
+        .iter()
+        .map(|path| {
+            let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+            Ok((name, Policy::load(path).map_err(counterfair::fair::Error::from)?))
+        })
+        .collect::<Result<Vec<_>, CliError>>()?;
     let (people, audit) = stages(|watch| {
         watch("reading");
         let people = policy.read_people(&arguments.data, arguments.missing.into())?;
         say_repairs(&people);
-        let audit = policy.audit(&people, &settings, watch)?;
+        let dropout = if arguments.weigh_dropout { Dropout::Weighted { horizon: None } } else { Dropout::AsRecorded };
+        let settings = AuditSettings {
+            preprocessing: arguments.model.preprocessing(&people, None)?,
+            values: RecordedSettings {
+                degree: arguments.degree,
+                replicates: arguments.replicates,
+                seed: arguments.model.seed,
+                dropout,
+                ..RecordedSettings::default()
+            },
+            confidence: CONFIDENCE,
+            seed: arguments.model.seed,
+            ..AuditSettings::default()
+        };
+        let others: Vec<(&str, &Policy)> = others.iter().map(|(name, policy)| (name.as_str(), policy)).collect();
+        let audit = policy.audit(&people, &others, &settings, watch)?;
         Ok::<_, CliError>((people, audit))
     })?;
     if arguments.json {
-        print_json(&policy, people.panel(), &audit);
+        println!("{:#}", as_json(&policy, people.panel(), &audit));
     } else {
         print_tables(&policy, people.panel(), &audit);
         warn(&audit.warnings);
@@ -54,71 +88,201 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     Ok(())
 }
 
-fn interval(estimate: &Estimate) -> String {
-    let (low, high) = estimate.interval(0.95);
-    format!("{low:.4} … {high:.4}")
+/// The value of the judged policy.
+fn judged(audit: &Audit) -> &RecordedValue {
+    audit.values.policy(JUDGED).expect("the judged policy was asked for")
+}
+
+/// What a difference is taken from, in words.
+fn subtracted(name: &str) -> &str {
+    if name == "received" { "what people received" } else { name }
+}
+
+fn cells(mean: f64, (low, high): (f64, f64)) -> Vec<String> {
+    let interval = if low.is_finite() { format!("{low:.4} to {high:.4}") } else { "unknown".into() };
+    vec![format!("{mean:.4}"), interval]
+}
+
+fn row(name: String, mean: f64, interval: (f64, f64)) -> Vec<String> {
+    [vec![name], cells(mean, interval)].concat()
 }
 
 fn print_tables(policy: &Policy, panel: &Panel, audit: &Audit) {
-    let Audit { along, values, effective_people, .. } = audit;
-    let name = |k: usize| panel.levels().name(k);
-    let rows = values.iter().map(|(estimator, value)| match value {
-        Ok(value) => vec![estimator.to_string(), format!("{:.4}", value.mean), interval(value)],
-        Err(problem) => vec![estimator.to_string(), "—".into(), problem.clone()],
-    });
-    println!("{}", table(&[&format!("value, γ = {}", policy.manifest.discount), "estimate", "95 % interval"], rows));
-    if let Some(effective) = effective_people {
-        println!("importance weights leave {effective:.1} of {} people at the last decision", panel.people());
-    }
-    let rows = along.unfairness.pairs.iter().map(|((a, b), estimate)| {
-        vec![format!("{} against {}", name(*a), name(*b)), format!("{:.4}", estimate.mean), interval(estimate)]
-    });
-    println!("{}", table(&["decisions that differ between worlds", "share", "95 % interval"], rows));
+    let Audit { values, unfairness, rates, .. } = audit;
+    let judged = judged(audit);
+    let resampled = |name: String, r: &Resampled| row(name, r.mean, r.interval(CONFIDENCE));
+    let mut rows = vec![
+        resampled("policy, fitted Q evaluation".into(), &judged.value),
+        match &judged.doubly_robust {
+            Ok(e) => row("policy, doubly robust".into(), e.mean, e.interval(CONFIDENCE)),
+            Err(reason) => vec!["policy, doubly robust".into(), "not given".into(), reason.to_string()],
+        },
+        resampled("what people received".into(), &values.received),
+    ];
+    rows.extend(values.policies.iter().filter(|p| p.name != JUDGED).map(|p| resampled(p.name.clone(), &p.value)));
+    rows.extend(judged.minus.iter().map(|d| resampled(format!("policy minus {}", subtracted(&d.from)), &d.value)));
+    let title = format!("value over the recorded horizon, γ = {}", policy.manifest.discount);
+    println!("{}", table(&[&title, "estimate", "95 % interval"], rows));
+    let (low, high) = values.allowed;
     println!(
-        "CF metric {:.4} ± {:.4} (total variation {:.4}), through a mechanism fitted on this file, {} people",
-        along.unfairness.metric.mean,
-        1.96 * along.unfairness.metric.standard_error,
-        along.unfairness.total_variation.mean,
-        panel.people()
+        "rewards allow values from {low:.4} to {high:.4}; {} people, up to {} decisions",
+        values.people, values.horizon
     );
+    let effective = &judged.weights.effective_people;
+    if let Some(last) = effective.last() {
+        println!(
+            "weights leave {last:.1} effective people at the last decision; largest weight {:.1}; {:.1} % of decisions unsupported",
+            judged.weights.largest_weight,
+            100.0 * judged.weights.unsupported
+        );
+    }
+    match unfairness {
+        Ok(law) => {
+            let name = |k: usize| panel.levels().name(k);
+            let rows = law.pairs.iter().map(|((a, b), share)| {
+                row(format!("{} against {}", name(*a), name(*b)), share.mean(), share.interval(CONFIDENCE))
+            });
+            println!("{}", table(&["decisions that differ between worlds", "share", "95 % interval"], rows));
+            let (low, high) = law.interval(CONFIDENCE);
+            println!(
+                "CF metric {:.4}, interval {low:.4} to {high:.4}: at most {:.4} with 95 % confidence, if noise is as modelled",
+                law.mean(),
+                law.upper(CONFIDENCE)
+            );
+            let gap = &law.parity_gap;
+            print!(
+                "at least {:.4} whatever the noise (parity gap at the first decision {:.4}, interval {:.4} to {:.4})",
+                gap.interval.0, gap.estimate, gap.interval.0, gap.interval.1
+            );
+            match law.finite_sample_bound {
+                Some(bound) => println!("; at most {bound:.4} for any number of judged people"),
+                None => println!(),
+            }
+        }
+        Err(reason) => println!("CF metric: not given, {reason}"),
+    }
+    if let Some(sensitivity) = &audit.sensitivity {
+        print_sensitivity(sensitivity);
+    }
     let actions = panel.action_names().names();
     let mut header = vec!["share of decisions by group"];
     header.extend(actions.iter().map(String::as_str));
-    let rows = (0..panel.levels().len()).map(|k| {
-        let mut row = vec![name(k).to_string()];
-        row.extend((0..actions.len()).map(|a| match along.rates.overall(k, a) {
-            Some(rate) => format!("{:.3} ± {:.3}", rate.mean, 1.96 * rate.standard_error),
-            None => "—".into(),
+    let rows = rates.iter().enumerate().map(|(k, by_action)| {
+        let mut row = vec![panel.levels().name(k).to_string()];
+        row.extend(by_action.iter().map(|rate| match rate {
+            Some(rate) => {
+                let (low, high) = rate.interval(CONFIDENCE);
+                format!("{:.3} ({:.3} to {:.3})", rate.mean, low.max(0.0), high.min(1.0))
+            }
+            None => "no decision".into(),
         }));
         row
     });
     println!("{}", table(&header, rows));
 }
 
-fn print_json(policy: &Policy, panel: &Panel, audit: &Audit) {
-    let Audit { along, values, effective_people, warnings } = audit;
+fn print_sensitivity(sensitivity: &counterfair::fair::Sensitivity) {
+    let curve = |curve: &counterfair::kernel::evaluate::sensitivity::Curve| {
+        curve.at.iter().zip(curve.means()).map(|(x, y)| vec![format!("{x}"), format!("{y:.4}")]).collect::<Vec<_>>()
+    };
+    println!("{}", table(&["correlation ρ of noise between worlds", "CF metric"], curve(&sensitivity.correlation)));
+    for (name, crossing) in &sensitivity.crossings {
+        match crossing {
+            Some(at) => println!("below ρ = {at:.2} the policy is no fairer than {name}"),
+            None => println!("the policy is fairer than {name} at every ρ"),
+        }
+    }
+    println!(
+        "{}",
+        table(&["share λ of the levels' difference that is causal", "CF metric"], curve(&sensitivity.share))
+    );
+    if !sensitivity.confounding.is_empty() {
+        let rows = sensitivity
+            .confounding
+            .iter()
+            .map(|(gamma, (low, high))| vec![format!("{gamma}"), format!("{low:.4} to {high:.4}")]);
+        println!("{}", table(&["hidden confounding of actions up to Γ", "value minus what people received"], rows));
+        match sensitivity.tipping {
+            Some(gamma) if gamma <= 1.0 => {
+                println!("without confounding the weighted difference is not determined in sign")
+            }
+            Some(gamma) => println!("the sign of the difference is lost at Γ = {gamma:.2}"),
+            None => println!("the sign of the difference is kept up to the largest Γ"),
+        }
+    }
+}
+
+fn of_law(law: &Law) -> Value {
+    json!({ "mean": law.mean(), "standard_error": law.standard_error(), "interval": law.interval(CONFIDENCE), "upper": law.upper(CONFIDENCE) })
+}
+
+fn of_estimate(estimate: &Estimate) -> Value {
+    let known = estimate.standard_error.is_finite();
+    json!({
+        "mean": estimate.mean, "standard_error": known.then_some(estimate.standard_error),
+        "interval": known.then(|| estimate.interval(CONFIDENCE)), "count": estimate.count,
+    })
+}
+
+fn as_json(policy: &Policy, panel: &Panel, audit: &Audit) -> Value {
+    let Audit { values, unfairness, rates, own_people, warnings, sensitivity } = audit;
+    let judged = judged(audit);
     let name = |k: usize| panel.levels().name(k);
-    let values: serde_json::Map<_, _> = values
+    let doubly_robust = match &judged.doubly_robust {
+        Ok(estimate) => of_estimate(estimate),
+        Err(reason) => json!({ "problem": reason.to_string() }),
+    };
+    let mut value = serde_json::Map::new();
+    value.insert("fitted Q evaluation, recorded horizon".into(), json!(judged.value));
+    value.insert("doubly robust, recorded horizon".into(), doubly_robust);
+    value.insert("what people received, recorded horizon".into(), json!(values.received));
+    for other in values.policies.iter().filter(|p| p.name != JUDGED) {
+        value.insert(format!("{}, fitted Q evaluation, recorded horizon", other.name), json!(other.value));
+    }
+    let differences: serde_json::Map<_, _> = judged
+        .minus
         .iter()
-        .map(|(estimator, value)| {
-            let value = value.as_ref().map_or_else(|problem| json!({ "problem": problem }), |v| json!(v));
-            (estimator.to_string(), value)
+        .map(|d| (format!("policy minus {}, recorded horizon", subtracted(&d.from)), json!(d.value)))
+        .collect();
+    let (cf_metric, total_variation, pairs, parity_gap) = match unfairness {
+        Ok(law) => {
+            let mut metric = of_law(&law.metric);
+            metric["finite_sample_bound"] = json!(law.finite_sample_bound);
+            metric["replicates"] = json!(law.replicates());
+            let pairs: Vec<Value> = law
+                .pairs
+                .iter()
+                .map(|((a, b), share)| json!({ "levels": [name(*a), name(*b)], "disagreement": of_law(share) }))
+                .collect();
+            let gap = &law.parity_gap;
+            (metric, of_law(&law.total_variation), pairs, json!({ "mean": gap.estimate, "interval": gap.interval }))
+        }
+        Err(reason) => (json!({ "problem": reason }), Value::Null, Vec::new(), Value::Null),
+    };
+    let shares: Vec<Value> = rates
+        .iter()
+        .enumerate()
+        .flat_map(|(k, by_action)| by_action.iter().enumerate().map(move |(a, rate)| (k, a, rate)))
+        .map(|(k, a, rate)| json!({ "level": name(k), "action": panel.action_names().name(a), "share": rate.as_ref().map(of_estimate) }))
+        .collect();
+    let sensitivity = sensitivity.as_ref().map(|s| {
+        let curve = |c: &counterfair::kernel::evaluate::sensitivity::Curve| {
+            let points = c.at.iter().zip(&c.metric);
+            points.map(|(x, law)| json!({ "at": x, "cf_metric": of_law(law) })).collect::<Vec<_>>()
+        };
+        json!({
+            "cross_world_correlation": curve(&s.correlation), "causal_share": curve(&s.share),
+            "no_fairer_below": s.crossings.iter().map(|(n, x)| json!({ "policy": n, "correlation": x })).collect::<Vec<_>>(),
+            "confounding": s.confounding.iter().map(|(g, b)| json!({ "gamma": g, "difference": b })).collect::<Vec<_>>(),
+            "tipping_gamma": s.tipping,
         })
-        .collect();
-    let pairs: Vec<_> = along
-        .unfairness
-        .pairs
-        .iter()
-        .map(|((a, b), estimate)| json!({ "levels": [name(*a), name(*b)], "disagreement": estimate }))
-        .collect();
-    let rates: Vec<_> = (0..panel.levels().len())
-        .flat_map(|k| (0..panel.action_names().len()).map(move |a| (k, a)))
-        .map(|(k, a)| json!({ "level": name(k), "action": panel.action_names().name(a), "share": along.rates.overall(k, a) }))
-        .collect();
-    let summary = json!({
-        "method": policy.method, "people": panel.people(), "decisions": panel.decisions(), "discount": policy.manifest.discount,
-        "value": values, "effective_people": effective_people, "cf_metric": along.unfairness.metric,
-        "total_variation": along.unfairness.total_variation, "pairs": pairs, "action_shares": rates, "warnings": warnings,
     });
-    println!("{summary:#}");
+    json!({
+        "format": "counterfair evaluation", "version": VERSION,
+        "method": policy.method, "people": panel.people(), "decisions": panel.decisions(), "discount": policy.manifest.discount,
+        "value": value, "difference": differences, "allowed": values.allowed,
+        "weights": judged.weights, "propensity": values.propensity, "staying": values.staying,
+        "cf_metric": cf_metric, "total_variation": total_variation, "pairs": pairs, "parity_gap": parity_gap,
+        "action_shares": shares, "sensitivity": sensitivity, "learned_from_these_people": own_people, "warnings": warnings,
+    })
 }

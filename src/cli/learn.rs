@@ -2,10 +2,10 @@
 
 use super::error::CliError;
 use super::options::{DataOptions, ModelOptions};
-use super::output::{mechanism_table, stages, warn};
+use super::output::{mechanism_table, noise_report, say_noise, stages, warn};
 use clap::ValueEnum;
-use counterfair::fair::{Learned, Learner, Method, ValueClass};
-use counterfair::kernel::learn::{Clipping, Settings};
+use counterfair::fair::{Learned, Learner, Method, People, ValueClass};
+use counterfair::kernel::learn::{Clipping, Settings, StableSettings};
 use counterfair::kernel::numeric::Stream;
 use std::path::PathBuf;
 
@@ -18,27 +18,36 @@ pub struct Arguments {
     /// What the policy reads: ours (counterfactual states of all levels, fair), full (state and level) or unaware (state without level)
     #[arg(long, default_value = "ours", value_name = "METHOD")]
     method: Method,
-    /// Cross-fit over this many contiguous blocks of people
+    /// Cross-fit over this many folds of people
     #[arg(long, value_name = "K")]
     folds: Option<usize>,
     /// How the action value is fitted
-    #[arg(long, value_enum, default_value_t = LearnerName::LeastSquares)]
+    #[arg(long, value_enum, default_value_t = LearnerName::Stable)]
     learner: LearnerName,
-    /// Total degree of the action value's polynomial (least squares)
-    #[arg(long, default_value_t = 2)]
-    degree: usize,
     /// Discount γ
     #[arg(long, default_value_t = 0.9)]
     discount: f64,
-    /// Iterations of fitted Q
-    #[arg(long, default_value_t = 100)]
-    iterations: usize,
-    /// Stop earlier, once values move by less than this share
-    #[arg(long, default_value_t = 0.0)]
-    tolerance: f64,
-    /// Hold rewards in [-R, R] and values in [-R/(1-γ), R/(1-γ)]
+    /// Lower values by this many standard errors, for data that cover little (stable) [default: 0]
+    #[arg(long, value_name = "K")]
+    pessimism: Option<f64>,
+    /// Total degree of the action value's polynomial (least-squares) [default: 2]
+    #[arg(long)]
+    degree: Option<usize>,
+    /// Most iterations of fitted Q [default: 2000 for stable, 100 otherwise]
+    #[arg(long)]
+    iterations: Option<usize>,
+    /// Stop once values move by less than this share (stable, least-squares) [default: 1e-8 for stable, 0 otherwise]
+    #[arg(long)]
+    tolerance: Option<f64>,
+    /// Hold rewards in [-R, R] and values in [-R/(1-γ), R/(1-γ)] (least-squares)
     #[arg(long, value_name = "R")]
     clip: Option<f64>,
+    /// Refits with resampled people that the policy file keeps, so that its unfairness can be judged on others
+    #[arg(long, default_value_t = 200, value_name = "B")]
+    replicates: usize,
+    /// How often the people are halved to see how stable the policy is
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    splits: usize,
     /// The policy file to write
     #[arg(long, value_name = "FILE")]
     save: PathBuf,
@@ -50,26 +59,67 @@ pub struct Arguments {
 /// Classes of action values, as the command line spells them.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum LearnerName {
-    /// Polynomials, by least squares
+    /// Penalised quadratics in coordinates that all worlds share; converges on small and real data
+    Stable,
+    /// Plain polynomials by least squares, as in the paper's experiments
     LeastSquares,
     /// A net with supplement F.1's settings
     Neural,
 }
 
 impl Arguments {
-    fn learner(&self) -> Learner {
+    fn learner(&self, people: &People) -> Result<Learner, CliError> {
         let values = match self.learner {
-            LearnerName::LeastSquares => ValueClass::Polynomial { degree: self.degree },
-            LearnerName::Neural => ValueClass::Neural(Stream::new(self.model.seed).named("neural q")),
+            LearnerName::Stable => {
+                self.refuse(&[("--degree", self.degree.is_some()), ("--clip", self.clip.is_some())])?;
+                let default = StableSettings::default();
+                ValueClass::Stable(StableSettings {
+                    iterations: self.iterations.unwrap_or(default.iterations),
+                    tolerance: self.tolerance.unwrap_or(default.tolerance),
+                    pessimism: self.pessimism.unwrap_or(default.pessimism),
+                    ..default
+                })
+            }
+            LearnerName::LeastSquares => {
+                self.refuse(&[("--pessimism", self.pessimism.is_some())])?;
+                let default = Settings::default();
+                let iteration = Settings {
+                    iterations: self.iterations.unwrap_or(default.iterations),
+                    tolerance: self.tolerance.unwrap_or(default.tolerance),
+                    clipping: self.clip.map_or(Clipping::Off, Clipping::Rewards),
+                    ..default
+                };
+                ValueClass::Polynomial { degree: self.degree.unwrap_or(2), iteration }
+            }
+            LearnerName::Neural => {
+                self.refuse(&[
+                    ("--degree", self.degree.is_some()),
+                    ("--clip", self.clip.is_some()),
+                    ("--tolerance", self.tolerance.is_some()),
+                    ("--pessimism", self.pessimism.is_some()),
+                ])?;
+                let stream = Stream::new(self.model.seed).named("neural q");
+                ValueClass::Neural { iterations: self.iterations.unwrap_or(100), stream }
+            }
         };
-        let iteration = Settings {
+        Ok(Learner {
+            method: self.method,
+            preprocessing: self.model.preprocessing(people, self.folds)?,
+            values,
             discount: self.discount,
-            iterations: self.iterations,
-            tolerance: self.tolerance,
-            clipping: self.clip.map_or(Clipping::Off, Clipping::Rewards),
-        };
-        let preprocessing = self.model.preprocessing(self.folds);
-        Learner { method: self.method, preprocessing, values, iteration, seed: self.model.seed }
+            replicates: self.replicates,
+            splits: self.splits,
+            seed: self.model.seed,
+        })
+    }
+
+    /// An option that the learner has no use for is a mistake, not a wish to be passed over.
+    fn refuse(&self, options: &[(&str, bool)]) -> Result<(), CliError> {
+        let name = self.learner.to_possible_value().map_or(String::new(), |value| value.get_name().to_string());
+        match options.iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((option, _)) => Err(CliError::Argument(format!("{option} has no meaning with --learner {name}"))),
+        }
     }
 }
 
@@ -77,25 +127,39 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     let (people, learned) = stages(|watch| {
         watch("reading");
         let people = arguments.data.read()?;
-        let learned = arguments.learner().learn_watched(&people, watch)?;
+        let learned = arguments.learner(&people)?.learn_watched(&people, watch)?;
         Ok::<_, CliError>((people, learned))
     })?;
-    let Learned { mut policy, outcome, condition, warnings } = learned;
+    let Learned { mut policy, outcome, condition, contrast_degree, stability, warnings } = learned;
     policy.manifest.command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
     policy.save(&arguments.save)?;
     let (panel, transitions) = (people.panel(), policy.manifest.transitions);
     if arguments.json {
+        let stability = stability.map(|s| {
+            serde_json::json!({ "changed": s.changed, "most_changed": s.most_changed, "at_stake": s.at_stake, "value_sd": s.value_sd, "splits": s.splits })
+        });
         let summary = serde_json::json!({
             "method": policy.method, "people": panel.people(), "transitions": transitions, "outcome": outcome.to_string(),
-            "condition": condition, "warnings": warnings,
+            "condition": condition, "contrast_degree": contrast_degree, "stability": stability,
+            "noise": policy.mechanism.as_ref().and_then(noise_report), "warnings": warnings,
         });
         println!("{summary:#}");
-    } else {
-        if let Some(mechanism) = &policy.mechanism {
-            println!("{}", mechanism_table(mechanism, panel));
-        }
-        println!("{}: {transitions} transitions; {outcome}", arguments.save.display());
-        warn(&warnings);
+        return Ok(());
     }
+    if let Some(mechanism) = &policy.mechanism {
+        println!("{}", mechanism_table(mechanism, &people));
+        say_noise(mechanism);
+    }
+    println!("{}: {transitions} transitions; {outcome}", arguments.save.display());
+    if let Some(s) = stability {
+        println!(
+            "learned from half of the people, {:.1} % of decisions change, with {:.4} of value at stake in each (spread of values {:.4}; {} splits)",
+            100.0 * s.changed,
+            s.at_stake,
+            s.value_sd,
+            s.splits
+        );
+    }
+    warn(&warnings);
     Ok(())
 }

@@ -4,7 +4,7 @@ use super::error::CliError;
 use clap::{Args, ValueEnum};
 use counterfair::fair::{People, Preprocessing};
 use counterfair::kernel::data::{Columns, MissingRepair, ReadOptions, RowConvention};
-use counterfair::kernel::model::fitted::{Basis, FitSettings, LevelCode, Pooling};
+use counterfair::kernel::model::fitted::{Basis, FitSettings, LevelCode, NoiseChoice, OutputSet, Pooling};
 use counterfair::kernel::numeric::Stream;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -126,6 +126,12 @@ pub struct ModelOptions {
     /// How levels enter a pooled regression
     #[arg(long, value_enum, default_value_t = Code::Indicator)]
     pub level_code: Code,
+    /// How noise is carried from level to level: whichever model predicts unseen people better, or one of the three
+    #[arg(long, value_enum, default_value_t = Noise::Chosen)]
+    pub noise: Noise,
+    /// State columns (or `reward`) with the observed value in every world: the attribute has no effect on them, or an accepted one
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN")]
+    pub keep: Vec<String>,
     /// Population weight of each level in sorted order, instead of the shares in the file
     #[arg(long, value_delimiter = ',', value_name = "P")]
     pub weights: Vec<f64>,
@@ -142,6 +148,19 @@ pub enum FitKind {
     /// One regression a level
     PerLevel,
     /// By cross-validation over people; nets are fitted for each level
+    Chosen,
+}
+
+/// Noise models, as the command line spells them.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Noise {
+    /// Noise is added, as in the paper
+    Additive,
+    /// Noise spreads differently by level, and by state and action where that predicts better
+    Scale,
+    /// Noise has a shape for each level: ranks are carried over
+    Rank,
+    /// For each coordinate by a score on held-out people, the simpler model unless another is better by a standard error
     Chosen,
 }
 
@@ -177,8 +196,8 @@ impl FromStr for Model {
 }
 
 impl ModelOptions {
-    fn settings(&self) -> FitSettings {
-        FitSettings {
+    fn settings(&self, people: &People) -> Result<FitSettings, CliError> {
+        Ok(FitSettings {
             basis: self.model.0,
             pooling: match self.fit {
                 FitKind::Pooled => Pooling::Pooled,
@@ -190,12 +209,38 @@ impl ModelOptions {
                 Code::Number => LevelCode::Number,
             },
             stream: Stream::new(self.seed).named("mechanism"),
-            ..FitSettings::default()
-        }
+            noise: match self.noise {
+                Noise::Additive => NoiseChoice::Additive,
+                Noise::Scale => NoiseChoice::Scale,
+                Noise::Rank => NoiseChoice::Rank,
+                Noise::Chosen => NoiseChoice::Chosen,
+            },
+            keep: self.kept(people)?,
+        })
+    }
+
+    /// The outputs that `--keep` names.
+    fn kept(&self, people: &People) -> Result<OutputSet, CliError> {
+        let names = people.state_names();
+        self.keep.iter().try_fold(OutputSet::default(), |set, name| {
+            let output = match names.iter().position(|n| n == name) {
+                Some(output) => output,
+                None if name == "reward" => names.len(),
+                None => {
+                    return Err(CliError::Argument(format!(
+                        "--keep {name}: the state columns are {}; the reward is called `reward`",
+                        names.join(", ")
+                    )));
+                }
+            };
+            set.with(output).ok_or_else(|| {
+                CliError::Argument(format!("--keep {name}: only the first {} outputs can be kept", OutputSet::CAPACITY))
+            })
+        })
     }
 
     /// `alg:cf:1` with these options.
-    pub fn preprocessing(&self, folds: Option<usize>) -> Preprocessing {
-        Preprocessing { mechanism: self.settings(), folds, level_weights: self.weights.clone() }
+    pub fn preprocessing(&self, people: &People, folds: Option<usize>) -> Result<Preprocessing, CliError> {
+        Ok(Preprocessing { mechanism: self.settings(people)?, folds, level_weights: self.weights.clone() })
     }
 }

@@ -2,9 +2,8 @@
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, Table};
-use counterfair::kernel::data::Panel;
-use counterfair::kernel::model::Mechanism;
-use counterfair::kernel::model::fitted::Fitted;
+use counterfair::fair::People;
+use counterfair::kernel::model::fitted::{Fitted, FittedNoise, NoiseReport};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Duration;
 
@@ -50,16 +49,24 @@ pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Ta
     table
 }
 
-/// The name of an output of a mechanism.
-fn output_name(panel: &Panel, output: usize) -> String {
-    if output < panel.state_dim() { format!("state{}", output + 1) } else { "reward".into() }
+/// Which noise model each output has and why, where it was looked at.
+pub fn noise_report(fitted: &Fitted) -> Option<&NoiseReport> {
+    fitted.fitted_noise().map(FittedNoise::report)
+}
+
+/// The same, one line per output.
+pub fn say_noise(fitted: &Fitted) {
+    if let Some(report) = noise_report(fitted) {
+        println!("{report}");
+    }
 }
 
 /// Size of a panel and of the mechanism fitted to it.
-pub fn mechanism_table(fitted: &Fitted, panel: &Panel) -> Table {
-    let p = panel.state_dim();
+pub fn mechanism_table(fitted: &Fitted, people: &People) -> Table {
+    let panel = people.panel();
     let mut header = vec!["level".to_string(), "rows".into(), "columns".into(), "rank".into(), "free".into()];
-    header.extend((0..=p).map(|j| format!("residual sd {}", output_name(panel, j))));
+    header.extend(people.state_names().iter().map(|name| format!("residual sd {name}")));
+    header.push("residual sd reward".into());
     let rows = fitted.reports().iter().map(|report| {
         let name = report.level.map_or_else(|| "(all)".to_string(), |k| panel.levels().name(k).to_string());
         let mut row = vec![name, report.rows.to_string(), report.columns.to_string(), report.rank.to_string()];
@@ -67,6 +74,5 @@ pub fn mechanism_table(fitted: &Fitted, panel: &Panel) -> Table {
         row.extend(report.residual_sd.iter().map(|sd| format!("{sd:.4}")));
         row
     });
-    debug_assert_eq!(fitted.state_dim(), p);
     table(&header.iter().map(String::as_str).collect::<Vec<_>>(), rows)
 }

@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::options::{DataOptions, ModelOptions};
-use super::output::{mechanism_table, stages, warn};
+use super::output::{mechanism_table, noise_report, say_noise, stages, warn};
 use counterfair::fair::preprocess;
 use counterfair::kernel::data::atomically;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     let (people, done) = stages(|watch| {
         watch("reading");
         let people = arguments.data.read()?;
-        let done = preprocess(people.panel(), &arguments.model.preprocessing(arguments.folds), watch)?;
+        let done = preprocess(people.panel(), &arguments.model.preprocessing(&people, arguments.folds)?, watch)?;
         watch("writing");
         people.write_preprocessed(&arguments.out, done.experience.views(), done.experience.rewards())?;
         Ok::<_, CliError>((people, done))
@@ -46,11 +46,13 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
             "people": panel.people(), "decisions": panel.decisions(), "transitions": panel.transitions(),
             "levels": panel.levels(), "actions": panel.action_names(), "level_weights": done.level_weights,
             "gain": done.mechanism.gain(), "regressions": done.mechanism.reports(),
-            "diagnostics": done.diagnostics, "warnings": warnings,
+            "noise": noise_report(&done.mechanism), "noise_check": done.noise, "diagnostics": done.diagnostics,
+            "warnings": warnings,
         });
         println!("{summary:#}");
     } else {
-        println!("{}", mechanism_table(&done.mechanism, panel));
+        println!("{}", mechanism_table(&done.mechanism, &people));
+        say_noise(&done.mechanism);
         println!(
             "{}: {} people, {} decisions, {} levels; one-step gain {:.3}",
             arguments.out.display(),

@@ -1,6 +1,6 @@
 //! How good and how fair a policy is on people it was not learned from.
 
-use super::{Error, Method, People, Policy, Preprocessing, warnings};
+use super::{Error, Method, People, Policy, Preprocessing, Sensitivity, warnings};
 use crate::kernel::data::Panel;
 use crate::kernel::evaluate::recorded::{PolicyAlong, RecordedSettings, RecordedValues, recorded_values};
 use crate::kernel::evaluate::{Carried, PanelDraws, UnfairnessLaw, Yardstick, probabilities_along, unfairness};
@@ -49,6 +49,8 @@ pub struct Audit {
     pub rates: Vec<Vec<Option<Estimate>>>,
     /// Whether the policy was learned from the very people it is judged on.
     pub own_people: bool,
+    /// How much must be wrong before this changes; only for a policy with a certificate.
+    pub sensitivity: Option<Sensitivity>,
     /// What should be known before the numbers are used, one line each.
     pub warnings: Vec<String>,
 }
@@ -87,6 +89,12 @@ impl Policy {
         watch("following people in all worlds");
         let own_people = self.certificate.as_ref().is_some_and(|certificate| certificate.was_made_from(panel));
         let (unfairness, mechanism) = self.unfairness(panel, settings, &draws);
+        let sensitivity = self
+            .certificate
+            .as_ref()
+            .filter(|_| unfairness.is_ok())
+            .map(|certificate| self.sensitivity(certificate, panel, &draws, &along[0].probabilities, others))
+            .transpose()?;
         let mut warnings = values.warnings.clone();
         if own_people {
             warnings.push(OWN_PEOPLE.into());
@@ -97,7 +105,7 @@ impl Policy {
             let noise = check_noise(mechanism, panel, mechanism.fitted_noise().map(FittedNoise::report));
             warnings.extend(warnings::of_mechanism(mechanism, panel, &diagnostics, &noise));
         }
-        Ok(Audit { values, unfairness, rates, own_people, warnings })
+        Ok(Audit { values, unfairness, rates, own_people, sensitivity, warnings })
     }
 
     /// The law of the CF metric, and the mechanism in the middle of it.

@@ -2,8 +2,8 @@
 
 use super::{PolicyFileError, RequestError};
 use crate::kernel::data::{DataError, PanelError, WriteError};
-use crate::kernel::evaluate::AuditError;
 use crate::kernel::evaluate::recorded::RecordedError;
+use crate::kernel::evaluate::{AuditError, UnfairnessError};
 use crate::kernel::learn::features::PolynomialError;
 use crate::kernel::learn::{FittedQError, NeuralQError};
 use crate::kernel::model::fitted::FitError;
@@ -48,6 +48,9 @@ pub enum Error {
     /// Its value cannot be estimated.
     #[error(transparent)]
     Recorded(#[from] RecordedError),
+    /// People cannot be followed in other worlds.
+    #[error(transparent)]
+    Unfairness(#[from] UnfairnessError),
     /// A request that cannot be answered.
     #[error(transparent)]
     Request(#[from] RequestError),

@@ -20,6 +20,7 @@ mod learner;
 mod people;
 mod policy;
 mod preprocessing;
+mod sensitivity;
 mod warnings;
 
 pub use audit::{Audit, AuditSettings, JUDGED};
@@ -29,3 +30,4 @@ pub use learner::{ActionValues, Learned, Learner, ValueClass};
 pub use people::People;
 pub use policy::{Manifest, Method, Policy, PolicyFileError, StoredQ, UnknownMethod, VERSION};
 pub use preprocessing::{Preprocessed, Preprocessing, preprocess};
+pub use sensitivity::Sensitivity;

@@ -51,6 +51,12 @@ impl People {
         }
     }
 
+    /// The names of the state columns, in order.
+    pub fn state_names(&self) -> Vec<String> {
+        let named = self.columns().states;
+        if named.is_empty() { (1..=self.panel().state_dim()).map(|j| format!("state{j}")).collect() } else { named }
+    }
+
     /// Where a decision stands in the file.
     pub fn rows(&self) -> RowConvention {
         match &self.source {
