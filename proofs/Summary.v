@@ -4,9 +4,17 @@
     the axioms behind Coq's classical real numbers; [check] compares them with its list. *)
 
 From Counterfair Require Import
-  Algorithm1 Fairness Strict FairLaws Perturbation ValueIteration Margin FastRate LemmaP Stationary FairValue Chain Refutations Vectors.
+  Bijections Algorithm1 Fairness Strict FairLaws Perturbation ValueIteration Margin FastRate LemmaP Stationary FairValue Chain Rungs Refutations Vectors.
+
+(** Bijections: alg:cf:1 for any noise that the data determine *)
+Print Assumptions Bijections.determined_noise_is_read_off.
+Print Assumptions Bijections.reached_histories_have_noise.
+Print Assumptions Bijections.carry_is_exact.
+Print Assumptions Bijections.carry_keeps_the_facts.
+Print Assumptions Bijections.carry_is_augmentation.
 
 (** Algorithm1: alg:cf:1 and asm:unique *)
+Print Assumptions Algorithm1.algorithm1_is_the_additive_case.
 Print Assumptions Algorithm1.noise_is_a_function_of_the_history.
 Print Assumptions Algorithm1.every_history_has_its_noise.
 Print Assumptions Algorithm1.algorithm1_is_exact.
@@ -18,6 +26,8 @@ Print Assumptions Algorithm1.algorithm1_keeps_the_facts.
 Print Assumptions Fairness.reading_all_worlds_is_fair.
 Print Assumptions Fairness.fair_iff_reads_all_worlds.
 Print Assumptions Fairness.fair_iff_blind_beyond_all_worlds.
+Print Assumptions Fairness.reading_carried_worlds_is_fair.
+Print Assumptions Fairness.every_fair_rule_reads_carried_worlds.
 Print Assumptions Fairness.reading_algorithm1_is_fair.
 Print Assumptions Fairness.every_fair_rule_reads_algorithm1.
 
@@ -98,6 +108,12 @@ Print Assumptions FairValue.cf_metric_is_controlled.
 (** Chain: from means to value and unfairness *)
 Print Assumptions Chain.from_means_to_value_and_unfairness.
 
+(** Rungs: the ladder of noise models *)
+Print Assumptions Rungs.rungs_are_bijections.
+Print Assumptions Rungs.counterfactuals_of_the_rungs.
+Print Assumptions Rungs.stationary_optimum_on_every_rung.
+Print Assumptions Rungs.additive_method_with_unequal_spreads.
+
 (** Refutations: printed inequalities that are false *)
 Print Assumptions Refutations.D4_is_false.
 Print Assumptions Refutations.D6_is_false.
@@ -117,5 +133,7 @@ Print Assumptions Refutations.E8_is_false.
 Print Assumptions Refutations.E9_is_false.
 Print Assumptions Refutations.E10_is_false.
 
-(** Vectors: the term behind vectors.json *)
+(** Vectors: the terms behind vectors.json *)
 Print Assumptions Vectors.exact_vectors_are_the_true_counterfactuals.
+Print Assumptions Vectors.exact_scale_vectors_are_the_true_counterfactuals.
+Print Assumptions Vectors.scale_vectors_keep_the_facts.

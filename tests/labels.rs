@@ -55,7 +55,6 @@ const UNPROVED: &[(&str, &str)] = &[
     ("M-J", "a factor γ"),
     ("M-TXT1", "a witness written out"),
     ("X14", "an instance in numbers"),
-    ("asm:additive", "checked on the library; proved under alg:cf:1 for any abelian group"),
     ("asm:bounded_reward", "a tail probability of the simulations"),
     ("asm:coverage", "the trace bounds the least eigenvalue"),
     ("asm:lipschitz", "a comparison of norms"),
