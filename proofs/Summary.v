@@ -4,7 +4,8 @@
     the axioms behind Coq's classical real numbers; [check] compares them with its list. *)
 
 From Counterfair Require Import
-  Bijections Algorithm1 Fairness Strict FairLaws Perturbation ValueIteration Margin FastRate LemmaP Stationary FairValue Chain Rungs Refutations Vectors.
+  Bijections Algorithm1 Fairness Strict FairLaws Perturbation ValueIteration Margin FastRate LemmaP Stationary FairValue Chain Rungs Hoeffding
+  Certificate Refutations Witnesses Vectors.
 
 (** Bijections: alg:cf:1 for any noise that the data determine *)
 Print Assumptions Bijections.determined_noise_is_read_off.
@@ -114,11 +115,16 @@ Print Assumptions Rungs.counterfactuals_of_the_rungs.
 Print Assumptions Rungs.stationary_optimum_on_every_rung.
 Print Assumptions Rungs.additive_method_with_unequal_spreads.
 
+(** Hoeffding and Certificate: unfairness from data *)
+Print Assumptions Hoeffding.hoeffding.
+Print Assumptions Certificate.finite_sample_certificate.
+Print Assumptions Certificate.parity_gap_bounds_unfairness.
+Print Assumptions Certificate.parity_bounds_are_sharp.
+
 (** Refutations: printed inequalities that are false *)
 Print Assumptions Refutations.D4_is_false.
 Print Assumptions Refutations.D6_is_false.
 Print Assumptions Refutations.D9_is_false.
-Print Assumptions Refutations.D7_is_false.
 Print Assumptions Refutations.D14_is_false.
 Print Assumptions Refutations.D13_needs_coverage.
 Print Assumptions Refutations.D19_is_false.
@@ -132,6 +138,11 @@ Print Assumptions Refutations.E12_holds_at_alpha_one.
 Print Assumptions Refutations.E8_is_false.
 Print Assumptions Refutations.E9_is_false.
 Print Assumptions Refutations.E10_is_false.
+
+(** Witnesses: coverage of the Gram matrix *)
+Print Assumptions Witnesses.D7_is_false.
+Print Assumptions Witnesses.hadamard_rows_refute_D7.
+Print Assumptions Witnesses.a_frozen_chain_refutes_independence.
 
 (** Vectors: the terms behind vectors.json *)
 Print Assumptions Vectors.exact_vectors_are_the_true_counterfactuals.
