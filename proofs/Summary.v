@@ -5,7 +5,7 @@
 
 From Counterfair Require Import
   Bijections Algorithm1 Fairness Strict FairLaws Perturbation ValueIteration Margin FastRate LemmaP Stationary FairValue Chain Rungs Hoeffding
-  Certificate Refutations Witnesses Vectors.
+  Certificate Refutations Witnesses Clock Vectors.
 
 (** Bijections: alg:cf:1 for any noise that the data determine *)
 Print Assumptions Bijections.determined_noise_is_read_off.
@@ -143,6 +143,12 @@ Print Assumptions Refutations.E10_is_false.
 Print Assumptions Witnesses.D7_is_false.
 Print Assumptions Witnesses.hadamard_rows_refute_D7.
 Print Assumptions Witnesses.a_frozen_chain_refutes_independence.
+
+(** Clock: stationary kernels are not enough *)
+Print Assumptions Clock.kernels_are_stationary.
+Print Assumptions Clock.stationary_rules_earn_at_most.
+Print Assumptions Clock.counting_steps_earns_more.
+Print Assumptions Clock.a_stationary_rule_earns_the_bound.
 
 (** Vectors: the terms behind vectors.json *)
 Print Assumptions Vectors.exact_vectors_are_the_true_counterfactuals.
