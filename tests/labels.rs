@@ -10,7 +10,7 @@ const UNPROVED: &[(&str, &str)] = &[
     ("D10", "elementary, and superseded by lemma:P"),
     ("D11", "Weyl's inequality, a textbook fact"),
     ("D18", "its refutation follows from D4; the witness is numerical"),
-    ("D20", "probability of sums of signs: no probability theory in the proofs"),
+    ("D20", "probability of sums of signs, evaluated instead"),
     ("D21", "a sign in print, visible at once"),
     ("E1", "the triangle inequality"),
     ("E11", "the counterpart of E8"),
