@@ -1,9 +1,10 @@
-(** * alg:cf:1, sequential preprocessing, over any abelian group
+(** * alg:cf:1, sequential preprocessing with additive noise, over any abelian group
 
-    States and rewards may be numbers, vectors, residues: only addition and subtraction are used. *)
+    States and rewards may be numbers, vectors, residues: only addition and subtraction are used.  u -> mu + u is a bijection
+    with inverse s -> s - mu, so that everything here is a corollary of [Bijections]. *)
 
 From Coq Require Import List.
-From Counterfair Require Import Model.
+From Counterfair Require Import Model Bijections.
 Import ListNotations.
 Open Scope group_scope.
 
@@ -80,17 +81,6 @@ Section Algorithm1.
   Definition component (i : nat) (F : trajectory (list S) A (list R)) : trajectory S A R :=
     relabel (fun l => nth i l zero) (fun l => nth i l zero) F.
 
-  Lemma combine_map {X : Type} (f : Z -> X) (l : list Z) : combine l (map f l) = map (fun k => (k, f k)) l.
-  Proof. induction l as [| k l IH]; simpl; [| rewrite IH]; reflexivity. Qed.
-
-  Lemma nth_of_level {X : Type} (f : Z -> X) (i : nat) (k : Z) (d : X) (l : list Z) :
-    nth_error l i = Some k -> nth i (map f l) d = f k.
-  Proof.
-    revert i; induction l as [| k' l IH]; intros [| i] H; simpl in *; try discriminate.
-    - injection H as ->. reflexivity.
-    - apply IH, H.
-  Qed.
-
   Lemma algorithm1_current (mu : means) (z : Z) (h : trajectory S A R) :
     current (algorithm1 mu z h) = map (fun k => current (estimated_world mu z k h)) levels.
   Proof.
@@ -107,17 +97,48 @@ Section Algorithm1.
     - rewrite IH, algorithm1_current, combine_map, !map_map, !(nth_of_level _ _ _ _ _ Hk). reflexivity.
   Qed.
 
+  (** ** Additive noise is a family of bijections *)
+
+  Definition additive_noise (mu : means) : mechanism Z S A R S R := {|
+    first_of z u := initial_mean mu z + u;
+    first_inverse z s := s - initial_mean mu z;
+    reward_of z s a u := reward_mean mu s a z + u;
+    reward_inverse z s a r := r - reward_mean mu s a z;
+    next_of z s a u := state_mean mu s a z + u;
+    next_inverse z s a s' := s' - state_mean mu s a z
+  |}.
+
+  Lemma additive_noise_is_determined (mu : means) : noise_is_determined (additive_noise mu).
+  Proof. repeat split; intros; simpl; apply plus_minus. Qed.
+
+  Lemma additive_outcomes_are_reached (mu : means) : outcomes_are_reached (additive_noise mu).
+  Proof. repeat split; intros; simpl; rewrite plus_comm; apply minus_plus. Qed.
+
+  (** The algorithm as printed is the general one at u -> mu + u. *)
+  (* label: alg:cf:1 *)
+  Theorem algorithm1_is_the_additive_case (mu : means) (z : Z) (h : trajectory S A R) :
+    algorithm1 mu z h = carry levels (additive_noise mu) z h.
+  Proof.
+    induction h as [s | past IH a r s]; simpl.
+    - f_equal. apply map_ext. intros k. apply plus_comm.
+    - rewrite IH. f_equal; apply map_ext; intros [k sk]; apply plus_comm.
+  Qed.
+
+  Lemma estimated_world_is_carried (mu : means) (z k : Z) (h : trajectory S A R) :
+    estimated_world mu z k h = carried_world (additive_noise mu) z k h.
+  Proof.
+    induction h as [s | past IH a r s]; simpl; [f_equal; apply plus_comm |].
+    rewrite IH. f_equal; apply plus_comm.
+  Qed.
+
+  Lemma residuals_are_noise (mu : means) (z : Z) (h : trajectory S A R) : residuals mu z h = noise_of (additive_noise mu) z h.
+  Proof. induction h as [s | past IH a r s]; simpl; [| rewrite IH]; reflexivity. Qed.
+
   Lemma estimated_world_exact (mu : means) (z k : Z) (w : trajectory S A R) :
     estimated_world mu z k (simulate (additive mu) z w) = simulate (additive mu) k w.
   Proof.
-    induction w as [u | past IH a ur us]; simpl.
-    - rewrite plus_minus, plus_comm. reflexivity.
-    - rewrite IH, !plus_minus, (plus_comm _ ur), (plus_comm _ us). reflexivity.
-  Qed.
-
-  Lemma estimated_world_factual (mu : means) (z : Z) (h : trajectory S A R) : estimated_world mu z z h = h.
-  Proof.
-    induction h as [s | past IH a r s]; simpl; [| rewrite IH]; rewrite !minus_plus; reflexivity.
+    rewrite estimated_world_is_carried.
+    exact (carried_world_exact (additive_noise mu) z k w (additive_noise_is_determined mu)).
   Qed.
 
   (** ** Headline results *)
@@ -126,8 +147,8 @@ Section Algorithm1.
   (* label: asm:unique *)
   Theorem noise_is_a_function_of_the_history (mu : means) : noise_is_read_off (additive mu) (abduct mu).
   Proof.
-    intros z w. unfold abduct; simpl.
-    induction w as [u | past IH a ur us]; simpl; [| rewrite IH]; rewrite !plus_minus; reflexivity.
+    intros z w. unfold abduct. rewrite residuals_are_noise.
+    exact (determined_noise_is_read_off (additive_noise mu) (additive_noise_is_determined mu) z w).
   Qed.
 
   (** ... and every history, reached in practice or not, has noise behind it. *)
@@ -135,10 +156,8 @@ Section Algorithm1.
   Theorem every_history_has_its_noise (mu : means) (h : history Z S A R) :
     snd h = simulate (additive mu) (fst h) (abduct mu h).
   Proof.
-    destruct h as [z h]; unfold abduct; simpl.
-    induction h as [s | past IH a r s]; simpl.
-    - rewrite plus_comm, minus_plus. reflexivity.
-    - rewrite <- IH, (plus_comm _ (reward_mean _ _ _ _)), (plus_comm _ (state_mean _ _ _ _)), !minus_plus. reflexivity.
+    unfold abduct. rewrite residuals_are_noise.
+    exact (reached_histories_have_noise (additive_noise mu) h (additive_outcomes_are_reached mu)).
   Qed.
 
   (** With exact means the output is the true family of counterfactual states and rewards, at every t and every level. *)
@@ -146,10 +165,8 @@ Section Algorithm1.
   Theorem algorithm1_is_exact (mu : means) (z : Z) (w : trajectory S A R) :
     algorithm1 mu z (simulate (additive mu) z w) = family (additive mu) levels w.
   Proof.
-    induction w as [u | past IH a ur us]; simpl.
-    - f_equal. apply map_ext; intro k. rewrite plus_minus, plus_comm. reflexivity.
-    - rewrite <- IH at 1. rewrite algorithm1_current, combine_map, !map_map.
-      f_equal; apply map_ext; intro k; rewrite estimated_world_exact, plus_minus, plus_comm; reflexivity.
+    rewrite algorithm1_is_the_additive_case.
+    exact (carry_is_exact levels (additive_noise mu) z w (additive_noise_is_determined mu)).
   Qed.
 
   (** The same for any observed history: preprocessing is abduction followed by prediction at every level. *)
@@ -172,7 +189,10 @@ Section Algorithm1.
   (* label: alg:cf:1 *)
   Theorem algorithm1_keeps_the_facts (mu : means) (z : Z) (i : nat) (h : trajectory S A R) :
     nth_error levels i = Some z -> component i (algorithm1 mu z h) = h.
-  Proof. intros Hz. rewrite (algorithm1_component _ _ _ _ _ Hz). apply estimated_world_factual. Qed.
+  Proof.
+    rewrite algorithm1_is_the_additive_case.
+    exact (carry_keeps_the_facts levels (additive_noise mu) z i zero zero h (additive_outcomes_are_reached mu)).
+  Qed.
 
 End Algorithm1.
 

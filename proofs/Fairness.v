@@ -5,7 +5,7 @@
     equality of laws. *)
 
 From Coq Require Import List RelationClasses.
-From Counterfair Require Import Model Algorithm1.
+From Counterfair Require Import Model Bijections Algorithm1.
 Import ListNotations.
 
 Section Fairness.
@@ -101,6 +101,40 @@ End Fairness.
 
 (** ** The algorithm *)
 
+Section FairnessOfBijections.
+  Context {Z S A R US UR D : Type}.
+  Variables (m : mechanism Z S A R US UR) (levels : list Z) (same : D -> D -> Prop).
+  Context {same_is_equivalence : Equivalence same}.
+  Hypothesis determined : noise_is_determined m.
+  Hypothesis reached : outcomes_are_reached m.
+
+  (** With the true mechanism, every rule that reads only the output of alg:cf:1 is fair: noise need not be additive. *)
+  (* label: thm:cf *)
+  Theorem reading_carried_worlds_is_fair (g : trajectory (list S) A (list R) -> D) :
+    fair_up_to (as_model m) (read_noise m) same (fun h => g (carry levels m (fst h) (snd h))).
+  Proof.
+    intros h _ z'. rewrite !(carry_is_augmentation levels m _ _ determined reached). simpl.
+    rewrite (augment_counterfactual _ _ (determined_noise_is_read_off m determined) levels z' h
+             : augment _ _ levels (z', _) = _).
+    rewrite (augment_counterfactual _ _ (determined_noise_is_read_off m determined) levels (fst h) h
+             : augment _ _ levels (fst h, _) = _).
+    reflexivity.
+  Qed.
+
+  (** And every fair rule is one of these: nothing is lost by preprocessing. *)
+  (* label: thm:cf *)
+  Theorem every_fair_rule_reads_carried_worlds (pi : history Z S A R -> D) :
+    inhabited S -> inhabited R -> levels <> [] -> fair_up_to (as_model m) (read_noise m) same pi ->
+    exists g, forall h, same (pi h) (g (carry levels m (fst h) (snd h))).
+  Proof.
+    intros Hs Hr Hlevels Hfair.
+    apply (fair_iff_reads_all_worlds _ _ (determined_noise_is_read_off m determined) same levels pi Hs Hr Hlevels)
+      in Hfair as [g Hg].
+    exists g. intros [z h]. cbn [fst snd]. rewrite (carry_is_augmentation levels m z h determined reached). apply Hg.
+    exists (read_noise m (z, h)). apply (reached_histories_have_noise m (z, h) reached).
+  Qed.
+End FairnessOfBijections.
+
 Section FairnessOfAlgorithm1.
   Context {Z A D : Type} {S R : abelian_group}.
   Variables (mu : means Z A S R) (levels : list Z) (same : D -> D -> Prop).
@@ -111,12 +145,9 @@ Section FairnessOfAlgorithm1.
   Theorem reading_algorithm1_is_fair (g : trajectory (list S) A (list R) -> D) :
     fair_up_to (additive mu) (abduct mu) same (fun h => g (algorithm1 levels mu (fst h) (snd h))).
   Proof.
-    intros h _ z'. rewrite !algorithm1_is_augmentation. simpl.
-    rewrite (augment_counterfactual _ _ (noise_is_a_function_of_the_history mu) levels z' h
-             : augment _ _ levels (z', _) = _).
-    rewrite (augment_counterfactual _ _ (noise_is_a_function_of_the_history mu) levels (fst h) h
-             : augment _ _ levels (fst h, _) = _).
-    reflexivity.
+    intros h Hh z'. rewrite !algorithm1_is_the_additive_case. unfold counterfactual, abduct. rewrite residuals_are_noise.
+    exact (reading_carried_worlds_is_fair (additive_noise mu) levels same (additive_noise_is_determined mu)
+             (additive_outcomes_are_reached mu) g h Hh z').
   Qed.
 
   (** And every fair rule is one of these: under additive noise nothing is lost by preprocessing. *)
@@ -126,9 +157,10 @@ Section FairnessOfAlgorithm1.
     exists g, forall h, same (pi h) (g (algorithm1 levels mu (fst h) (snd h))).
   Proof.
     intros Hlevels Hfair.
-    apply (fair_iff_reads_all_worlds _ _ (noise_is_a_function_of_the_history mu) same levels pi
-             (inhabits zero) (inhabits zero) Hlevels) in Hfair as [g Hg].
-    exists g. intros [z h]. rewrite algorithm1_is_augmentation. apply Hg.
-    exists (abduct mu (z, h)). apply every_history_has_its_noise.
+    destruct (every_fair_rule_reads_carried_worlds (additive_noise mu) levels same (additive_noise_is_determined mu)
+                (additive_outcomes_are_reached mu) pi (inhabits zero) (inhabits zero) Hlevels) as [g Hg].
+    - intros h Hh z'. specialize (Hfair h Hh z'). unfold counterfactual, abduct in Hfair. rewrite residuals_are_noise in Hfair.
+      exact Hfair.
+    - exists g. intros h. rewrite algorithm1_is_the_additive_case. apply Hg.
   Qed.
 End FairnessOfAlgorithm1.

@@ -65,18 +65,6 @@ Proof.
   pose proof (Rle_abs (1 * (1/10 - 0) + (1 - 1) * 0 + (-1 * (-1/10 - 0) + (-1 - -1) * 0))). lra.
 Qed.
 
-(** ** D7: the sign of the event
-
-    P(lambda_min(A) >= n lambda_0 / 2) <= d exp(-n lambda_0 / 8).  One constant feature, n = 100: A = 100 surely, and
-    lambda_0 = 1:  1 > exp(-25/2). *)
-(* label: D7 *)
-Theorem D7_is_false :
-  1 * exp (- (100 * 1 / 8)) < prob (surely 100) (fun A => if Rle_dec (100 * 1 / 2) A then true else false).
-Proof.
-  unfold prob. rewrite expect_surely. destruct (Rle_dec (100 * 1 / 2) 100); [| lra].
-  pose proof (exp_increasing (- (100 * 1 / 8)) 0 ltac:(lra)) as H. rewrite exp_0 in H. lra.
-Qed.
-
 (** ** D14: the Lipschitz constant of f is not that of the features
 
     d = 1, one row, one action, phi(s) = s, f = w phi, V = R_max / (1 - gamma), |f| <= V on the states used.
@@ -509,18 +497,41 @@ Theorem E8_is_false : ~ (forall a b : bool, let one_hot (a : bool) := if a then 
   sqr_norm2 (fst (one_hot a) - fst (one_hot b), snd (one_hot a) - snd (one_hot b)) <= 1).
 Proof. intros H. specialize (H true false). unfold sqr_norm2 in H. simpl in H. lra. Qed.
 
-(** The margin of s says nothing about s_hat.  s = -1/10 or 1/10 with probability 1/2 each, s_hat = 0, gap 2 |s|:
-    P(gap(s_hat) <= 1/10) = 1 > 0 = P(gap(s) <= 1/10). *)
+(** The margin of s says nothing about s_hat, even when both take the same values.  s = 1/10 with probability 99/100, 0 and -1/10
+    with probability 1/200 each; s_hat swaps 1/10 and 0; gap 2 |s|:
+    P(gap(s_hat) <= 1/10) = 99/100 > 1/200 = P(gap(s) <= 1/10). *)
+Definition same_support (people : list (R * R)) (s_hat : R -> R) : Prop :=
+  forall x, (exists p s, In (p, s) people /\ 0 < p /\ s_hat s = x) <-> (exists p, In (p, x) people /\ 0 < p).
+
+Definition E9_printed : Prop :=
+  forall (people : list (R * R)) (s_hat : R -> R) (x : R), is_law people -> same_support people s_hat ->
+    prob people (gap_at_most bool_dec two_actions s_hat Q_line x)
+    <= prob people (gap_at_most bool_dec two_actions (fun s => s) Q_line x).
+
+Definition E9_people : list (R * R) := [(99/100, 1/10); (1/200, 0); (1/200, - (1/10))].
+Definition E9_swap (s : R) : R := if Req_EM_T s (1/10) then 0 else if Req_EM_T s 0 then 1/10 else s.
+
+Lemma E9_swaps : E9_swap (1/10) = 0 /\ E9_swap 0 = 1/10 /\ E9_swap (- (1/10)) = - (1/10).
+Proof. unfold E9_swap. repeat split; repeat (destruct (Req_EM_T _ _); try lra). Qed.
+
 (* label: E9 *)
-Theorem E9_is_false :
-  ~ (forall (people : list (R * R)) (s_hat : R -> R) (x : R), is_law people ->
-       prob people (gap_at_most bool_dec two_actions s_hat Q_line x)
-       <= prob people (gap_at_most bool_dec two_actions (fun s => s) Q_line x)).
+Theorem E9_is_false : ~ E9_printed.
 Proof.
-  intros H. specialize (H [(1/2, - (1/10)); (1/2, 1/10)] (fun _ => 0) (1/10)).
-  assert (law : is_law [(1/2, - (1/10)); (1/2, 1/10)]) by (split; [repeat constructor; simpl; lra | simpl; lra]).
-  specialize (H law). unfold prob, gap_at_most in H. cbn [expect] in H.
-  rewrite !gap_line_abs, Rabs_R0, Rabs_Ropp, (Rabs_pos_eq (1/10)) in H by lra.
+  intros H. destruct E9_swaps as [S1 [S2 S3]].
+  assert (law : is_law E9_people).
+  { split; [repeat (apply Forall_cons; [simpl; lra |]); apply Forall_nil | simpl; lra]. }
+  assert (support : same_support E9_people E9_swap).
+  { intros x. split.
+    - intros [p [s [Hin [_ <-]]]]. destruct Hin as [E | [E | [E | []]]]; injection E as _ <-.
+      + rewrite S1. exists (1/200). split; [right; left; reflexivity | lra].
+      + rewrite S2. exists (99/100). split; [left; reflexivity | lra].
+      + rewrite S3. exists (1/200). split; [right; right; left; reflexivity | lra].
+    - intros [p [Hin _]]. destruct Hin as [E | [E | [E | []]]]; injection E as _ <-.
+      + exists (1/200), 0. split; [right; left; reflexivity |]. split; [lra | exact S2].
+      + exists (99/100), (1/10). split; [left; reflexivity |]. split; [lra | exact S1].
+      + exists (1/200), (- (1/10)). split; [right; right; left; reflexivity |]. split; [lra | exact S3]. }
+  specialize (H E9_people E9_swap (1/10) law support). unfold prob, E9_people, gap_at_most in H. cbn [expect] in H.
+  rewrite S1, S2, S3, !gap_line_abs, Rabs_R0, Rabs_Ropp, (Rabs_pos_eq (1/10)) in H by lra.
   destruct (Rle_dec (2 * 0) (1/10)); [| lra]. destruct (Rle_dec (2 * (1/10)) (1/10)); lra.
 Qed.
 

@@ -4,9 +4,18 @@
     the axioms behind Coq's classical real numbers; [check] compares them with its list. *)
 
 From Counterfair Require Import
-  Algorithm1 Fairness Strict FairLaws Perturbation ValueIteration Margin FastRate LemmaP Stationary FairValue Chain Refutations Vectors.
+  Bijections Algorithm1 Fairness Strict FairLaws Perturbation ValueIteration Margin FastRate LemmaP Stationary FairValue Chain Rungs Hoeffding
+  Certificate Refutations Witnesses Clock Vectors.
+
+(** Bijections: alg:cf:1 for any noise that the data determine *)
+Print Assumptions Bijections.determined_noise_is_read_off.
+Print Assumptions Bijections.reached_histories_have_noise.
+Print Assumptions Bijections.carry_is_exact.
+Print Assumptions Bijections.carry_keeps_the_facts.
+Print Assumptions Bijections.carry_is_augmentation.
 
 (** Algorithm1: alg:cf:1 and asm:unique *)
+Print Assumptions Algorithm1.algorithm1_is_the_additive_case.
 Print Assumptions Algorithm1.noise_is_a_function_of_the_history.
 Print Assumptions Algorithm1.every_history_has_its_noise.
 Print Assumptions Algorithm1.algorithm1_is_exact.
@@ -18,6 +27,8 @@ Print Assumptions Algorithm1.algorithm1_keeps_the_facts.
 Print Assumptions Fairness.reading_all_worlds_is_fair.
 Print Assumptions Fairness.fair_iff_reads_all_worlds.
 Print Assumptions Fairness.fair_iff_blind_beyond_all_worlds.
+Print Assumptions Fairness.reading_carried_worlds_is_fair.
+Print Assumptions Fairness.every_fair_rule_reads_carried_worlds.
 Print Assumptions Fairness.reading_algorithm1_is_fair.
 Print Assumptions Fairness.every_fair_rule_reads_algorithm1.
 
@@ -98,11 +109,22 @@ Print Assumptions FairValue.cf_metric_is_controlled.
 (** Chain: from means to value and unfairness *)
 Print Assumptions Chain.from_means_to_value_and_unfairness.
 
+(** Rungs: the ladder of noise models *)
+Print Assumptions Rungs.rungs_are_bijections.
+Print Assumptions Rungs.counterfactuals_of_the_rungs.
+Print Assumptions Rungs.stationary_optimum_on_every_rung.
+Print Assumptions Rungs.additive_method_with_unequal_spreads.
+
+(** Hoeffding and Certificate: unfairness from data *)
+Print Assumptions Hoeffding.hoeffding.
+Print Assumptions Certificate.finite_sample_certificate.
+Print Assumptions Certificate.parity_gap_bounds_unfairness.
+Print Assumptions Certificate.parity_bounds_are_sharp.
+
 (** Refutations: printed inequalities that are false *)
 Print Assumptions Refutations.D4_is_false.
 Print Assumptions Refutations.D6_is_false.
 Print Assumptions Refutations.D9_is_false.
-Print Assumptions Refutations.D7_is_false.
 Print Assumptions Refutations.D14_is_false.
 Print Assumptions Refutations.D13_needs_coverage.
 Print Assumptions Refutations.D19_is_false.
@@ -117,5 +139,18 @@ Print Assumptions Refutations.E8_is_false.
 Print Assumptions Refutations.E9_is_false.
 Print Assumptions Refutations.E10_is_false.
 
-(** Vectors: the term behind vectors.json *)
+(** Witnesses: coverage of the Gram matrix *)
+Print Assumptions Witnesses.D7_is_false.
+Print Assumptions Witnesses.hadamard_rows_refute_D7.
+Print Assumptions Witnesses.a_frozen_chain_refutes_independence.
+
+(** Clock: stationary kernels are not enough *)
+Print Assumptions Clock.kernels_are_stationary.
+Print Assumptions Clock.stationary_rules_earn_at_most.
+Print Assumptions Clock.counting_steps_earns_more.
+Print Assumptions Clock.a_stationary_rule_earns_the_bound.
+
+(** Vectors: the terms behind vectors.json *)
 Print Assumptions Vectors.exact_vectors_are_the_true_counterfactuals.
+Print Assumptions Vectors.exact_scale_vectors_are_the_true_counterfactuals.
+Print Assumptions Vectors.scale_vectors_keep_the_facts.

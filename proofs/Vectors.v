@@ -4,7 +4,7 @@
     rationals.  [vectors] is the text of vectors.json. *)
 
 From Coq Require Import List ZArith QArith Qcanon String DecimalString Lia.
-From Counterfair Require Import Model Algorithm1.
+From Counterfair Require Import Model Bijections Algorithm1.
 Import ListNotations.
 Open Scope string_scope.
 Open Scope list_scope.
@@ -224,6 +224,122 @@ Definition bilinear_world : world := {|
   people := [2; 0; 1; 1; 0; 2; 0; 0]%nat; steps := 3; reward_noise := true
 |}.
 
+(** *** The scale rung: S = mu + sigma U, coordinate by coordinate, in the plane
+
+    sigma is a polynomial in the previous state and the action with positive coefficients on even powers; rewards have a spread of
+    their own.  What is run is [Bijections.carry]. *)
+
+Record scales : Type := {
+  scale_monomials : list (list nat);
+  initial_scale : list (list Qc);          (* level, coordinate *)
+  state_scale   : list (list (list Qc));   (* level, coordinate, scale monomial *)
+  reward_scale  : list (list Qc)           (* level, scale monomial *)
+}.
+
+(** A spread of zero would not determine the noise; it is read as one.  The tables below have none. *)
+Definition nonzero (x : Qc) : Qc := if Qc_eq_dec x 0 then 1 else x.
+
+Lemma nonzero_is_nonzero x : nonzero x <> 0.
+Proof. unfold nonzero. destruct (Qc_eq_dec x 0) as [_ | H]; [discriminate | exact H]. Qed.
+
+Definition stretch (m sd u : Qc) : Qc := m + nonzero sd * u.
+Definition unstretch (m sd s : Qc) : Qc := (s - m) / nonzero sd.
+
+Lemma unstretch_stretch m sd u : unstretch m sd (stretch m sd u) = u.
+Proof. unfold unstretch, stretch. field. apply nonzero_is_nonzero. Qed.
+
+Lemma stretch_unstretch m sd s : stretch m sd (unstretch m sd s) = s.
+Proof. unfold unstretch, stretch. field. apply nonzero_is_nonzero. Qed.
+
+Definition stretch2 (m sd u : Qc * Qc) : Qc * Qc := (stretch (fst m) (fst sd) (fst u), stretch (snd m) (snd sd) (snd u)).
+Definition unstretch2 (m sd s : Qc * Qc) : Qc * Qc := (unstretch (fst m) (fst sd) (fst s), unstretch (snd m) (snd sd) (snd s)).
+
+Section ScaleNoise.
+  Variables (mu : means nat nat plane line) (C : scales).
+
+  Definition initial_spread (z : nat) : Qc * Qc := point the_plane (nth z (initial_scale C) []).
+  Definition state_spread (s : Qc * Qc) (a z : nat) : Qc * Qc :=
+    point the_plane (map (fun row => polynomial (scale_monomials C) row (coordinates the_plane s ++ [code a]))
+                         (nth z (state_scale C) [])).
+  Definition reward_spread (s : Qc * Qc) (a z : nat) : Qc :=
+    polynomial (scale_monomials C) (nth z (reward_scale C) []) (coordinates the_plane s ++ [code a]).
+
+  Definition scale_noise : mechanism nat (Qc * Qc) nat Qc (Qc * Qc) Qc := {|
+    first_of z u := stretch2 (initial_mean mu z) (initial_spread z) u;
+    first_inverse z s := unstretch2 (initial_mean mu z) (initial_spread z) s;
+    reward_of z s a u := stretch (reward_mean mu s a z) (reward_spread s a z) u;
+    reward_inverse z s a r := unstretch (reward_mean mu s a z) (reward_spread s a z) r;
+    next_of z s a u := stretch2 (state_mean mu s a z) (state_spread s a z) u;
+    next_inverse z s a s' := unstretch2 (state_mean mu s a z) (state_spread s a z) s'
+  |}.
+
+  Lemma unstretch2_stretch2 m sd u : unstretch2 m sd (stretch2 m sd u) = u.
+  Proof. destruct u. unfold unstretch2, stretch2; simpl. rewrite !unstretch_stretch. reflexivity. Qed.
+
+  Lemma stretch2_unstretch2 m sd s : stretch2 m sd (unstretch2 m sd s) = s.
+  Proof. destruct s. unfold unstretch2, stretch2; simpl. rewrite !stretch_unstretch. reflexivity. Qed.
+
+  Lemma scale_noise_is_determined : noise_is_determined scale_noise.
+  Proof. repeat split; intros; simpl; [apply unstretch2_stretch2 | apply unstretch_stretch | apply unstretch2_stretch2]. Qed.
+
+  Lemma scale_outcomes_are_reached : outcomes_are_reached scale_noise.
+  Proof. repeat split; intros; simpl; [apply stretch2_unstretch2 | apply stretch_unstretch | apply stretch2_unstretch2]. Qed.
+End ScaleNoise.
+
+(** Monomials 1, a, x^2, y^2. *)
+Definition spread_monomials : list (list nat) := [[0; 0; 0]; [0; 0; 1]; [2; 0; 0]; [0; 2; 0]]%nat.
+
+Definition exact_scales : scales := {|
+  scale_monomials := spread_monomials;
+  initial_scale := [[1 // 2; 3 // 2]; [5 // 4; 1 // 2]; [1; 2 // 1]];
+  state_scale := [[[1 // 2; 1 // 4; 1 // 32; 0]; [3 // 4; 0; 0; 1 // 16]];
+                  [[5 // 4; 1 // 2; 0; 1 // 32]; [1 // 2; 1 // 4; 1 // 16; 0]];
+                  [[1; 0; 1 // 16; 0]; [3 // 2; 1 // 2; 0; 1 // 32]]];
+  reward_scale := [[1 // 2; 1 // 4; 0; 1 // 16]; [3 // 2; 0; 1 // 32; 0]; [1; 1 // 2; 0; 0]]
+|}.
+
+Definition wrong_scales : scales := {|
+  scale_monomials := spread_monomials;
+  initial_scale := [[3 // 4; 1]; [1; 3 // 4]; [3 // 2; 3 // 2]];
+  state_scale := [[[3 // 4; 1 // 8; 1 // 16; 0]; [1; 1 // 4; 0; 1 // 32]];
+                  [[1; 1 // 4; 0; 1 // 16]; [3 // 4; 1 // 2; 1 // 32; 0]];
+                  [[5 // 4; 1 // 4; 1 // 32; 0]; [1; 1 // 4; 0; 1 // 16]]];
+  reward_scale := [[3 // 4; 1 // 8; 0; 1 // 32]; [1; 1 // 4; 1 // 16; 0]; [1 // 2; 1 // 4; 0; 1 // 32]]
+|}.
+
+(** People and means as in the bilinear world; horizons are shorter, for exact fractions of spreads grow fast. *)
+Definition scale_world : world := {|
+  name := "scale"; state_space := the_plane; number_of_levels := 3; number_of_actions := 3;
+  monomials := plane_monomials; exact := bilinear_table; misspecified := bilinear_wrong;
+  people := [2; 0; 1; 1; 0; 2; 0; 0]%nat; steps := 1; reward_noise := true
+|}.
+
+Definition scale_mechanism (T : table) (C : scales) : mechanism nat (Qc * Qc) nat Qc (Qc * Qc) Qc :=
+  scale_noise (means_of the_plane plane_monomials T) C.
+
+Definition scale_noise_path (i : nat) : trajectory (Qc * Qc) nat Qc :=
+  noise_path scale_world i (steps scale_world + Nat.modulo i 3).
+
+Definition scale_observed (i z : nat) : trajectory (Qc * Qc) nat Qc :=
+  simulate (as_model (scale_mechanism bilinear_table exact_scales)) z (scale_noise_path i).
+
+Definition scale_preprocessed (T : table) (C : scales) (i z : nat) : trajectory (list (Qc * Qc)) nat (list Qc) :=
+  carry (levels_of scale_world) (scale_mechanism T C) z (scale_observed i z).
+
+(** The exact rows of the scale rung hold the true counterfactuals ... *)
+(* label: alg:cf:1 *)
+Theorem exact_scale_vectors_are_the_true_counterfactuals (i z : nat) :
+  scale_preprocessed bilinear_table exact_scales i z =
+  family (as_model (scale_mechanism bilinear_table exact_scales)) (levels_of scale_world) (scale_noise_path i).
+Proof. apply carry_is_exact, scale_noise_is_determined. Qed.
+
+(** ... and with any means and spreads, a person's own component is the data. *)
+(* label: alg:cf:1 *)
+Theorem scale_vectors_keep_the_facts (T : table) (C : scales) (i z : nat) :
+  nth_error (levels_of scale_world) z = Some z ->
+  listed_world (0, 0) 0 z (scale_preprocessed T C i z) = scale_observed i z.
+Proof. apply carry_keeps_the_facts, scale_outcomes_are_reached. Qed.
+
 Definition worlds : list world := [linear_world "linear-1" 1; linear_world "linear-3/2" (3 // 2); bilinear_world].
 
 (** ** Writing JSON *)
@@ -296,7 +412,34 @@ Definition both {X : Type} (f : world -> string -> table -> X) : list X :=
 Definition newline : string := String (Ascii.ascii_of_nat 10) "".
 Definition lines (l : list string) : string := newline ++ concat ("," ++ newline) l ++ newline.
 
+(** The scale rung: the same headers and rows, with the tables of spreads. *)
+Definition scale_header (which : string) (T : table) (C : scales) : string :=
+  object
+    [field "world" (quoted (name scale_world));
+     field "means" (quoted which);
+     field "levels" (of_nat (number_of_levels scale_world));
+     field "actions" (of_nat (number_of_actions scale_world));
+     field "weights" (array fraction (shares scale_world));
+     field "monomials" (array (array of_nat) (monomials scale_world));
+     field "initial_mean" (array (array fraction) (initial T));
+     field "state_mean" (array (array (array fraction)) (states T));
+     field "reward_mean" (array (array fraction) (rewards T));
+     field "scale_monomials" (array (array of_nat) (scale_monomials C));
+     field "initial_scale" (array (array fraction) (initial_scale C));
+     field "state_scale" (array (array (array fraction)) (state_scale C));
+     field "reward_scale" (array (array fraction) (reward_scale C))].
+
+Definition scale_rows (which : string) (T : table) (C : scales) : list string :=
+  flat_map (fun '(i, z) =>
+      rev (fst (rows_of scale_world which i z (scale_observed i z) (scale_preprocessed T C i z) None)))
+    (combine (seq 0 (List.length (people scale_world))) (people scale_world)).
+
+Definition both_scales {X : Type} (f : string -> table -> scales -> X) : list X :=
+  [f "exact" bilinear_table exact_scales; f "misspecified" bilinear_wrong wrong_scales].
+
 Definition vectors (_ : unit) : string :=
   "{" ++ field "format" (quoted "counterfair alg:cf:1 vectors, version 1") ++ "," ++ newline
       ++ field "worlds" ("[" ++ lines (both world_header) ++ "]") ++ "," ++ newline
-      ++ field "rows" ("[" ++ lines (List.concat (both world_rows)) ++ "]") ++ "}" ++ newline.
+      ++ field "rows" ("[" ++ lines (List.concat (both world_rows)) ++ "]") ++ "," ++ newline
+      ++ field "scale_worlds" ("[" ++ lines (both_scales scale_header) ++ "]") ++ "," ++ newline
+      ++ field "scale_rows" ("[" ++ lines (List.concat (both_scales scale_rows)) ++ "]") ++ "}" ++ newline.

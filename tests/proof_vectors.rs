@@ -85,6 +85,8 @@ struct Case {
     panel: Panel,
     states: Vec<f64>,
     rewards: Vec<f64>,
+    /// Rewards level by level, before they are weighted.
+    level_rewards: Vec<Vec<f64>>,
 }
 
 fn cases() -> Vec<Case> {
@@ -103,6 +105,7 @@ fn case(world: &Value, all_rows: &[Value]) -> Case {
     )
     .unwrap();
     let (mut states, mut rewards) = (Vec::new(), Vec::new());
+    let mut level_rewards = vec![Vec::new(); mechanism.levels()];
     for person in rows.chunk_by(|a, b| a["person"] == b["person"]) {
         let observed: Vec<f64> = person.iter().flat_map(|row| numbers(&row["s"])).collect();
         let decided: Vec<&&Value> = person.iter().filter(|row| !row["a"].is_null()).collect();
@@ -113,9 +116,13 @@ fn case(world: &Value, all_rows: &[Value]) -> Case {
         builder.push(Person { id: &id, level, states: &observed, actions: &actions, rewards: &received }).unwrap();
         states.extend(person.iter().flat_map(|row| row["s_cf"].as_array().unwrap().iter().flat_map(numbers)));
         rewards.extend(decided.iter().map(|row| number(&row["r_weighted"])));
+        for (level, rewards) in level_rewards.iter_mut().enumerate() {
+            rewards.extend(decided.iter().map(|row| number(&row["r_cf"][level])));
+        }
     }
     let name = format!("{} {}", world["world"], world["means"]);
-    Case { name, mechanism, weights: numbers(&world["weights"]), panel: builder.finish(), states, rewards }
+    let weights = numbers(&world["weights"]);
+    Case { name, mechanism, weights, panel: builder.finish(), states, rewards, level_rewards }
 }
 
 fn run(case: &Case) -> Experience<Augmented> {
@@ -136,6 +143,20 @@ fn the_kernel_returns_the_proved_states_and_rewards_in_every_world() {
         assert!(case.states.len() > 20, "{}", case.name);
         assert!(largest_difference(ours.views(), &case.states) < AGREEMENT, "{}", case.name);
         assert!(largest_difference(ours.rewards(), &case.rewards) < AGREEMENT, "{}", case.name);
+    }
+}
+
+/// All weight on one level leaves that level's reward alone: the weighted sum cannot hide an error that cancels between levels.
+#[test]
+fn the_kernel_returns_the_proved_reward_of_every_level() {
+    for case in cases() {
+        for (level, proved) in case.level_rewards.iter().enumerate() {
+            let mut weights = vec![0.0; case.mechanism.levels()];
+            weights[level] = 1.0;
+            let ours = batch(&Sequential::new(&case.mechanism, weights), &case.panel).unwrap();
+            assert!(proved.len() > 20, "{}", case.name);
+            assert!(largest_difference(ours.rewards(), proved) < AGREEMENT, "{}, level {level}", case.name);
+        }
     }
 }
 
