@@ -27,8 +27,8 @@ fn hits(name: &str, people: usize, rung: Rung, form: Option<SpreadForm>) -> usiz
     (0..10).into_par_iter().map(hit).sum()
 }
 
-/// Measured: the additive rung is kept in 95 % of samples or more. At 95 % fewer than nine of ten have probability 8.6 %; the seeds are
-/// fixed, so this is the probability that a change of streams alone turns the test red.
+/// Measured: the additive rung was kept in 71 of 72 samples (N = 100, 400, 1600 in both worlds). At 98 % fewer than nine of ten have
+/// probability 1.6 % a world; the seeds are fixed, so this is the probability that a change of streams alone turns the test red.
 #[test]
 fn additive_noise_is_left_additive_in_both_of_the_papers_worlds() {
     for name in ["linear", "nonlinear"] {
@@ -80,7 +80,11 @@ fn a_weight_of_two_is_the_person_twice() {
     let twice: Vec<usize> = (0..120).chain((0..120).filter(|i| i % 3 == 0)).collect();
     let weights: Vec<f64> = (0..120).map(|i| if i % 3 == 0 { 2.0 } else { 1.0 }).collect();
     let noise = fitted.fitted_noise().unwrap();
-    let doubled = noise.refit_around(&fitted, &[], &panel.select(&twice), &vec![1.0; twice.len()]);
+    let mut builder = PanelBuilder::new(panel.levels().clone(), panel.action_names().clone(), 1).unwrap();
+    for (place, &i) in twice.iter().enumerate() {
+        builder.push(Person { id: &place.to_string(), ..panel.person(i) }).unwrap();
+    }
+    let doubled = noise.refit_around(&fitted, &[], &builder.finish(), &vec![1.0; twice.len()]);
     let weighted = noise.refit_around(&fitted, &[], &panel, &weights);
     let plain = noise.refit_around(&fitted, &[], &panel, &vec![1.0; 120]);
     let spread = |noise: &counterfair::kernel::model::fitted::FittedNoise| {
@@ -137,7 +141,8 @@ fn the_check_rejects_before_and_believes_after() {
         let next = &check.outputs[1];
         assert_eq!(next.verdict, Belief::Believable, "{next}");
         if name == "skewed" {
-            assert!(next.before.shape_p < 1e-6 && next.before.shape_distance > 0.1, "{next:?}");
+            // sup |Φ − F| of the standard normal and the centred gamma is 0.0945; two samples of 2400 estimate it to ±0.015 or so.
+            assert!(next.before.shape_p < 1e-6 && (next.before.shape_distance - 0.0945).abs() < 0.03, "{next:?}");
             assert!(next.after.shape_distance < 0.05, "{next:?}");
         } else {
             assert!(next.before.variance_p < 1e-6 && (next.before.sd_ratio - 2.0).abs() < 0.2, "{next:?}");

@@ -113,4 +113,19 @@ mod tests {
         assert_eq!(mean(&balanced), mean(&world));
         assert_ne!(mean(&balanced), ([0.0; 2], [0.0]));
     }
+
+    #[test]
+    fn a_balanced_coordinate_starts_at_itself_even_where_its_spread_depends_on_the_level() {
+        use crate::kernel::model::noise::{first_noise, first_state};
+        use crate::kernel::model::worlds::three_levels_mixed;
+        let world = three_levels_mixed(0.8);
+        let balanced = Balanced::new(&world, &[1], &[0.5, 0.3, 0.2]);
+        let mut state = [0.7, -1.3];
+        first_noise(&balanced, 0, &mut state);
+        first_state(&balanced, 1, &mut state);
+        assert_eq!(state[1], -1.3);
+        // The other coordinate: m₁ + (1/0.7)(s − m₀).
+        let expected = balanced.initial_mean(1)[0] + (0.7 - balanced.initial_mean(0)[0]) / 0.7;
+        assert!((state[0] - expected).abs() < 1e-14, "{state:?}");
+    }
 }

@@ -74,3 +74,51 @@ fn solve(design: &Design, output: usize, weights: &[f64], penalty: f64) -> Resul
     }
     Ok(Some(least_squares(&rows, &targets, columns, 1)?.coefficients))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Basis, FitSettings, fit};
+    use super::*;
+    use crate::kernel::data::{Labels, PanelBuilder, Person};
+    use crate::kernel::model::Mechanism;
+
+    /// One action; s′ is a line at even people and another at odd ones, so that weights decide between the two.
+    fn panel() -> Panel {
+        let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(1), 1).unwrap();
+        for i in 0..20usize {
+            let s = (1.9 * i as f64).sin();
+            let next = if i % 2 == 0 { 1.0 + 0.5 * s } else { -2.0 - 0.7 * s };
+            let person =
+                Person { id: &i.to_string(), level: 0, states: &[s, next], actions: &[0], rewards: &[3.0 * s] };
+            builder.push(person).unwrap();
+        }
+        builder.finish()
+    }
+
+    #[test]
+    fn people_of_weight_zero_are_not_there_and_outputs_without_weights_stay() {
+        let panel = panel();
+        let settings = FitSettings { basis: Basis::Linear, pooling: Pooling::PerLevel, ..FitSettings::default() };
+        let values = [0.0];
+        let (pooling, groups) =
+            super::super::groups::groups(&panel, settings.basis, settings.pooling, settings.code, &values).unwrap();
+        let (table, _) = super::super::regression::fit_table(&panel, &groups, pooling, settings.code, &values).unwrap();
+        let weights: Vec<f64> = (0..20).map(|i| if i % 2 == 0 { 4.0 } else { 0.0 }).collect();
+        let plan = (pooling, settings.code, &values[..]);
+        let found = reweigh(&panel, &groups, plan, table.clone(), &[Some(weights), None]).unwrap();
+        let at = |table: &Table, s: f64| {
+            let (mut next, mut reward) = ([0.0], [0.0]);
+            table.mean(0, &[s], &[0], &mut next, &mut reward);
+            (next[0], reward[0])
+        };
+        // Ten rows of size one.
+        assert!((at(&found, 0.4).0 - 1.2).abs() < 1e-13 && (at(&found, 0.4).1 - 1.2).abs() < 1e-13);
+        // Equal weights change nothing.
+        let equal = reweigh(&panel, &groups, plan, table.clone(), &[Some(vec![7.0; 20]), None]).unwrap();
+        assert!((at(&equal, 0.4).0 - at(&table, 0.4).0).abs() < 1e-13);
+        let fitted = fit(&panel, &settings).unwrap();
+        let (mut next, mut reward) = ([0.0], [0.0]);
+        fitted.mean(0, &[0.4], &[0], &mut next, &mut reward);
+        assert!((next[0] - 1.2).abs() > 0.5, "the two lines together are neither");
+    }
+}

@@ -220,3 +220,84 @@ fn log_linear<'a>(
     }
     γ.iter().all(|x| x.is_finite()).then_some(γ)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two people a row pair: residuals ±r are what a symmetric law looks like.
+    fn row(person: usize, level: usize, decision: Option<usize>, residual: f64) -> Row {
+        Row { person, level, decision, residual }
+    }
+
+    #[test]
+    fn constants_are_weighted_root_mean_squares() {
+        let rows = [
+            row(0, 0, None, 5.0),
+            row(0, 0, Some(0), 3.0),
+            row(1, 1, None, 0.5),
+            row(1, 1, Some(1), 4.0),
+            row(2, 1, Some(2), 2.0),
+        ];
+        let weights = [2.0, 1.0, 3.0];
+        let fit = |form| Spread::fit(form, &rows, &[1.0; 3], 1, 2, &weights).unwrap();
+        let by_level = fit(SpreadForm::PerLevel);
+        // Level 1: (1·16 + 3·4)/4 = 7. First states: 5 and 0.5.
+        assert_eq!(by_level.first, [5.0, 0.5]);
+        assert!(
+            (by_level.log[0][0].exp() - 3.0).abs() < 1e-14 && (by_level.log[1][0].exp() - 7f64.sqrt()).abs() < 1e-14
+        );
+        // All: (2·9 + 16 + 3·4)/6 = 46/6, and (2·25 + 0.25)/3 of first states.
+        let common = fit(SpreadForm::Common);
+        assert!((common.log[1][0].exp() - (46.0f64 / 6.0).sqrt()).abs() < 1e-14 && common.log[0] == common.log[1]);
+        assert!((common.first[0] - (50.25f64 / 3.0).sqrt()).abs() < 1e-14);
+        assert!(
+            Spread::fit(SpreadForm::PerLevel, &rows[..2], &[1.0; 3], 1, 2, &weights).is_none(),
+            "nobody at level 1"
+        );
+    }
+
+    #[test]
+    fn scoring_finds_a_log_linear_spread_and_its_score_is_zero() {
+        // Residuals exp(γ·x) times ±1: with r² = σ² everywhere the likelihood is greatest at γ itself.
+        let γ = [[0.3, -0.4, 0.7], [-1.0, 0.2, -0.1]];
+        let (mut rows, mut inputs) = (vec![], vec![]);
+        for i in 0..40usize {
+            let x = [1.0, (1.3 * i as f64).sin(), f64::from(u8::from(i % 3 == 0))];
+            let level = usize::from(i % 5 < 2);
+            let sign = if i % 2 == 0 { 1.0 } else { -1.0 };
+            rows.push(row(i, level, Some(i), sign * dot(&γ[level], &x).exp()));
+            inputs.extend(x);
+        }
+        let weights: Vec<f64> = (0..40).map(|i| 1.0 + f64::from(i % 4)).collect();
+        let fit = |rows: &[Row]| Spread::fit(SpreadForm::LogLinear, rows, &inputs, 3, 2, &weights);
+        let found = fit(&rows).unwrap();
+        for (found, γ) in found.log.iter().zip(&γ) {
+            // The last step was below 1e-8, and steps shrink geometrically.
+            assert!(found.iter().zip(γ).all(|(a, b)| (a - b).abs() < 1e-7), "{found:?} {γ:?}");
+        }
+        // With residuals that are not their own spread, the score Σ w x (r²/σ² − 1) vanishes at the solution.
+        for (i, row) in rows.iter_mut().enumerate() {
+            row.residual *= 0.2 + 1.7 * (7.1 * i as f64).sin().abs();
+        }
+        let found = fit(&rows).unwrap();
+        for level in 0..2 {
+            for j in 0..3 {
+                let score: f64 = rows
+                    .iter()
+                    .filter(|row| row.level == level)
+                    .map(|row| {
+                        let η = found.log_at(row, &inputs, 3);
+                        weights[row.person]
+                            * inputs[3 * row.person + j]
+                            * (row.residual.powi(2) * (-2.0 * η).exp() - 1.0)
+                    })
+                    .sum();
+                assert!(score.abs() < 1e-5, "level {level}, input {j}: {score}");
+            }
+        }
+        // Without the action at level 0 its coefficient is unknown.
+        rows.retain(|row| row.level == 1 || row.person % 3 != 0);
+        assert!(fit(&rows).is_none());
+    }
+}
