@@ -2,8 +2,8 @@
 
 use crate::kernel::data::{Labels, Panel, PanelBuilder, Person};
 use crate::kernel::learn::Agent;
+use crate::kernel::model::Exogenous;
 use crate::kernel::model::worlds::{Linear, Nonlinear, ThreeLevels, World, draw_action};
-use crate::kernel::model::{Exogenous, Mechanism};
 use crate::kernel::numeric::{Estimate, Stream, fill_uniform};
 use crate::theory::finite_world::{FiniteWorld, Tables};
 

@@ -65,7 +65,7 @@ impl Default for RecordedSettings {
             degree: None,
             dropout: Dropout::AsRecorded,
             propensities: None,
-            fewest_effective_people: 30.0,
+            fewest_effective_people: 50.0,
         }
     }
 }
