@@ -3,7 +3,8 @@
 //! The quick form runs with the other tests. The table under `tests/coverage/` is made by
 //! `cargo test --release --test coverage -- --ignored the_table`, with `ONLY=world,N,T` for one part of it and `DATA_SETS` for their number.
 
-use counterfair::kernel::evaluate::recorded::{Dropout, RecordedSettings};
+use counterfair::kernel::data::{Columns, MissingRepair, ReadOptions, RowConvention, read};
+use counterfair::kernel::evaluate::recorded::{Dropout, PolicyAlong, RecordedSettings, recorded_values};
 use counterfair::kernel::numeric::Stream;
 use counterfair::theory::coverage::{Bed, HEADER, Tally, Trial, Which};
 use statrs::distribution::{Binomial, DiscreteCDF};
@@ -64,18 +65,18 @@ fn where_an_action_was_withheld_the_interval_fails_and_the_words_say_so() {
 
 #[test]
 fn where_the_world_drifts_the_interval_fails_and_the_words_say_so() {
-    let tallies = trial(Bed::drifting(), 400, 5, 40, Which::Rule).run(Stream::new(6));
-    let rule = at(&tallies, "Rule", "value");
-    assert!(2 * rule.covered[2] < rule.given, "{rule:?}");
-    assert!(4 * rule.warned > 3 * rule.given, "{rule:?}");
+    let tallies = trial(Bed::drifting(), 1000, 8, 30, Which::Rule).run(Stream::new(6));
+    let random = at(&tallies, "Random", "value");
+    assert!(2 * random.covered[2] < random.given, "{random:?}");
+    assert!(4 * random.warned > 3 * random.given, "{random:?}");
 }
 
 #[test]
 fn where_leaving_depends_on_the_state_the_record_as_it_is_misleads_and_the_words_say_so() {
-    let mut unweighted = trial(Bed::dropout(), 800, 8, 40, Which::Rule);
+    let mut unweighted = trial(Bed::dropout(), 400, 8, 40, Which::Rule);
     unweighted.settings.dropout = Dropout::AsRecorded;
     let tallies = unweighted.run(Stream::new(7));
-    let rule = at(&tallies, "Rule", "value");
+    let rule = at(&tallies, "Rule", "minus received");
     assert!(2 * rule.covered[2] < rule.given, "{rule:?}");
     assert!(4 * rule.warned > 3 * rule.given, "{rule:?}");
 }
@@ -120,6 +121,94 @@ fn the_table() {
                 }
                 file.flush().unwrap();
             }
+        }
+    }
+}
+
+/// A real study: file, id, time, level, action, reward, states, convention of rows.
+type Study = (&'static str, [&'static str; 5], &'static [&'static str], RowConvention);
+
+const STUDIES: [Study; 4] = [
+    (
+        "help_trial.csv",
+        ["ID", "timestamp", "race", "action", "reward"],
+        &["state1", "state2", "state3"],
+        RowConvention::Incoming,
+    ),
+    ("wagepan.csv", ["ID", "timestamp", "z1", "action", "reward"], &["state1", "state2"], RowConvention::Incoming),
+    ("actg175_long.csv", ["patient", "week", "race", "treatment", "cd4"], &["cd4"], RowConvention::Incoming),
+    (
+        "star_long.csv",
+        ["student", "grade", "ethnicity", "class_type", "math"],
+        &["read", "math"],
+        RowConvention::Outgoing,
+    ),
+];
+
+#[test]
+#[ignore = "needs the files of real studies, in the folder STUDIES"]
+fn nothing_is_outside_what_rewards_allow_on_real_studies() {
+    let folder = std::env::var("STUDIES").expect("the folder of the studies");
+    for (file, [id, time, level, action, reward], states, rows) in STUDIES {
+        let columns = Columns {
+            id: id.into(),
+            time: time.into(),
+            level: vec![level.into()],
+            action: action.into(),
+            reward: reward.into(),
+            states: states.iter().map(|s| s.to_string()).collect(),
+        };
+        let options = ReadOptions { columns, rows, missing: MissingRepair::DropTail, ..ReadOptions::default() };
+        let found = match read(std::path::Path::new(&folder).join(file), &options) {
+            Ok(found) => found,
+            Err(problem) => {
+                println!("{file}: {problem}");
+                continue;
+            }
+        };
+        let (panel, actions) = (&found.panel, found.panel.action_names().len());
+        // The first action below the mean of the first coordinate, the last above.
+        let p = panel.state_dim();
+        let mean = panel.states().iter().step_by(p).sum::<f64>() / panel.state_rows() as f64;
+        let mut probabilities = vec![0.0; panel.state_rows() * actions];
+        for (row, state) in panel.states().chunks_exact(p).enumerate() {
+            probabilities[row * actions + if state[0] > mean { actions - 1 } else { 0 }] = 1.0;
+        }
+        for dropout in [Dropout::AsRecorded, Dropout::Weighted { horizon: None }] {
+            let start = std::time::Instant::now();
+            let settings = RecordedSettings { dropout, ..RecordedSettings::default() };
+            let policy = PolicyAlong { name: "Rule", probabilities: &probabilities, worlds: None };
+            let values = recorded_values(panel, &[policy], &settings).unwrap();
+            println!(
+                "{file}, {dropout:?}: {} people, {} decisions, received {:.3} ± {:.3}, allowed {:.2?}, {:.1?}",
+                values.people,
+                panel.decisions(),
+                values.received.mean,
+                1.96 * values.received.standard_error,
+                values.allowed,
+                start.elapsed()
+            );
+            for policy in &values.policies {
+                let inside = |x: f64| values.allowed.0 <= x && x <= values.allowed.1;
+                let minus = policy.minus("received").unwrap();
+                println!(
+                    "  {}: {:.3} in {:.3?}, minus received {:.3} in {:.3?}; doubly robust {}; effective {:.0?}, held {:.3}, {:?}",
+                    policy.name,
+                    policy.value.mean,
+                    policy.value.interval(0.95),
+                    minus.mean,
+                    minus.interval(0.95),
+                    policy.doubly_robust.as_ref().map_or_else(|e| e.to_string(), |e| format!("{e}")),
+                    policy.weights.effective_people,
+                    policy.held,
+                    policy.class
+                );
+                assert!(
+                    inside(policy.value.mean)
+                        && policy.doubly_robust.as_ref().is_ok_and(|e| inside(e.mean)) == policy.doubly_robust.is_ok()
+                );
+            }
+            values.warnings.iter().for_each(|words| println!("  warning: {words}"));
         }
     }
 }

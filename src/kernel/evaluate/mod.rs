@@ -6,7 +6,8 @@
 //! | does the level reach the decision directly, or through the state? | [`paths()`] | states of all worlds |
 //! | would other past actions change the decision? | [`strict_unfairness`] | a world |
 //! | CF metric and action rates on recorded histories | [`audit`] | a mechanism fitted apart from the policy's |
-//! | value from recorded histories, by regression | [`fitted_q_evaluation`] | π along them, features |
+//! | value over the recorded horizon, differences, intervals that cover | [`recorded::recorded_values`] | π along them |
+//! | value over an endless horizon, by regression | [`fitted_q_evaluation`] | π along them, features |
 //! | value from recorded histories, by weighting | [`OffPolicy`] | π and the propensities along them |
 //!
 //! All of them are tested on censuses of finite worlds ([`FiniteWorld::census`](crate::theory::FiniteWorld::census)), where

@@ -72,7 +72,6 @@ impl Trial {
         let truths = self.truths(&chosen, stream.named("truth"));
         let received = self.bed.received(self.truth_people, self.horizon, DISCOUNT, stream.named("received")).mean;
         let mut tallies = Tallies::new();
-        let mut warnings: BTreeMap<String, usize> = BTreeMap::new();
         for repeat in 0..self.repeats as u64 {
             let panel = self.bed.panel(self.people, self.horizon, stream.named("people").index(repeat));
             let along: Vec<_> = chosen.iter().map(|policy| policy.along(&panel)).collect();
@@ -87,9 +86,6 @@ impl Trial {
                 .collect();
             let settings = RecordedSettings { discount: DISCOUNT, seed: repeat, ..self.settings.clone() };
             let values = recorded_values(&panel, &asked, &settings).expect("policies for this panel");
-            for words in &values.warnings {
-                *warnings.entry(words.chars().filter(|c| !c.is_ascii_digit()).collect::<String>()).or_insert(0) += 1;
-            }
             let mut note = |policy: &str, quantity: &str, truth: f64, found: Option<Found<'_>>| {
                 let tally = tallies.entry((policy.to_string(), quantity.to_string())).or_default();
                 tally.truth = truth;
@@ -121,9 +117,6 @@ impl Trial {
                     }
                 }
             }
-        }
-        if std::env::var("CF_WORDS").is_ok() {
-            warnings.iter().for_each(|(w, n)| eprintln!("{n} {w}"));
         }
         for tally in tallies.values_mut() {
             tally.bias /= tally.given.max(1) as f64;

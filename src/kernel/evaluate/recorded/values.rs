@@ -61,6 +61,8 @@ pub struct RecordedValue {
     pub weights: WeightDiagnostics,
     /// The functions that stand for action values.
     pub class: FunctionClass,
+    /// Whether those functions are poorer than they should be, for want of rows.
+    pub poor: bool,
     /// The share of action values that had to be held within what rewards allow. Above a few percent the regressions extrapolate.
     pub held: f64,
 }
@@ -208,6 +210,7 @@ pub fn recorded_values(
                 minus: vec![],
                 weights: weights.diagnostics(people, &probabilities, &behaviour),
                 class,
+                poor: class.is_poor(worlds.is_some()),
                 held: problem.fit(itself).held,
             }
         })
@@ -370,6 +373,13 @@ fn warnings(
             words.push(format!(
                 "{name}: {:.0} % of its decisions are actions that people like that hardly ever received; their value is extrapolated",
                 100.0 * weights.unsupported
+            ));
+        }
+        if policy.poor {
+            words.push(format!(
+                "{name}: there are too few rows for more than {} coefficients per level and action; its value may be biased by more than its \
+                 interval shows",
+                policy.class.coefficients
             ));
         }
         if policy.held > NOTABLE {
