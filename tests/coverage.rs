@@ -4,11 +4,20 @@
 //! `cargo test --release --test coverage -- --ignored the_table`, with `ONLY=world,N,T` for one part of it and `DATA_SETS` for their number.
 
 use counterfair::kernel::data::{Columns, MissingRepair, ReadOptions, RowConvention, read};
-use counterfair::kernel::evaluate::recorded::{Dropout, PolicyAlong, RecordedSettings, recorded_values};
+use counterfair::kernel::evaluate::recorded::{Differences, Dropout, PolicyAlong, RecordedSettings, recorded_values};
 use counterfair::kernel::numeric::Stream;
 use counterfair::theory::coverage::{Bed, HEADER, Tally, Trial, Which};
 use statrs::distribution::{Binomial, DiscreteCDF};
 use std::io::Write;
+
+#[allow(dead_code)]
+#[path = "exact/fixture.rs"]
+mod fixture;
+#[allow(dead_code)]
+#[path = "exact/oracle.rs"]
+mod oracle;
+#[path = "exact/recorded.rs"]
+mod recorded;
 
 fn trial(bed: Bed, people: usize, horizon: usize, repeats: usize, which: Which) -> Trial {
     let dropout = if bed.leaving.is_some() { Dropout::Weighted { horizon: None } } else { Dropout::AsRecorded };
@@ -114,6 +123,12 @@ fn the_table() {
                 let mut trial = trial(bed(), people, horizon, from_environment("DATA_SETS", 100), which);
                 trial.settings.replicates = from_environment("REPLICATES", 100);
                 trial.settings.fewest_effective_people = from_environment("FEWEST", 50) as f64;
+                trial.settings.differences = match std::env::var("DIFFERENCES").as_deref() {
+                    Ok("linear") => Some(Differences::Linear),
+                    Ok("products") => Some(Differences::Products),
+                    Ok("joint") => Some(Differences::Joint),
+                    _ => None,
+                };
                 trial.truth_people = 200_000;
                 let tallies = trial.run(Stream::new(71).named(trial.bed.name));
                 for row in trial.csv_rows(&tallies) {

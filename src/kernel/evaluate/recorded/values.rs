@@ -1,7 +1,7 @@
 //! The one call: policies in, values with intervals and differences out.
 
 use super::behaviour::{Behaviour, CalibrationBin, SEPARATED};
-use super::class::FunctionClass;
+use super::class::{Asked, FunctionClass};
 use super::followed::{Followed, folds};
 use super::iterates::{Problem, discounted_horizon};
 use super::resampled::{Resampled, person_counts};
@@ -316,7 +316,8 @@ impl Record<'_> {
         let rows = if people.horizon() > 1 { transitions } else { self.panel.decisions() };
         let extra = if reads_worlds { p * (people.level_count - 1) } else { 0 };
         let cells = people.level_count * people.action_count;
-        FunctionClass::choose(rows, cells, p, extra, self.settings.degree)
+        let asked = Asked { degree: self.settings.degree, differences: self.settings.differences };
+        FunctionClass::choose(rows, cells, p, extra, asked)
     }
 }
 
