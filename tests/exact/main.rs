@@ -15,5 +15,6 @@ mod importance;
 mod oracle;
 mod preprocess;
 mod propensity;
+mod recorded;
 mod rollout;
 mod strict;

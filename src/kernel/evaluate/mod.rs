@@ -9,7 +9,8 @@
 //! | CF metric and action rates on recorded histories | [`audit`] | a mechanism fitted apart from the policy's |
 //! | the same with an interval that knows the mechanism is estimated | [`unfairness()`] | a certificate, or the judged people |
 //! | how much must be wrong? | [`sensitivity`] | the same |
-//! | value from recorded histories, by regression | [`fitted_q_evaluation`] | π along them, features |
+//! | value over the recorded horizon, differences, intervals that cover | [`recorded::recorded_values`] | π along them |
+//! | value over an endless horizon, by regression | [`fitted_q_evaluation`] | π along them, features |
 //! | value from recorded histories, by weighting | [`OffPolicy`] | π and the propensities along them |
 //!
 //! All of them are tested on censuses of finite worlds ([`FiniteWorld::census`](crate::theory::FiniteWorld::census)), where

@@ -33,7 +33,7 @@ impl FixedPolicy {
     }
 }
 
-/// Action 1 when the first coordinate is above a bar that depends on the level; of three actions the last far above it.
+/// Action 1 when the first coordinate is above a bar that depends on the level.
 struct Rule;
 
 impl Policy<StateAndLevel> for Rule {
@@ -106,7 +106,7 @@ pub fn policies(bed: &Bed, discount: f64, stream: Stream) -> Vec<FixedPolicy> {
     let pooling = FitSettings { basis: Basis::Linear, pooling: Pooling::PerLevel, ..FitSettings::default() };
     let means = Arc::new(fit(&panel, &pooling).expect("means of a simulated panel"));
     let sequential = Sequential::new(means, panel.level_shares());
-    let (ours, _) = (learned(&panel, sequential.clone(), p * levels, 1, discount), ());
+    let ours = learned(&panel, sequential.clone(), p * levels, 1, discount);
     vec![
         rule(bed),
         FixedPolicy { name: "Full", agent: learned(&panel, Full { state_dim: p }, p, levels, discount), worlds: None },

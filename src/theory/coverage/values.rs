@@ -2,14 +2,14 @@
 
 use super::Bed;
 use super::policies::{FixedPolicy, always, policies, rule};
-use crate::kernel::evaluate::recorded::{Dropout, PolicyAlong, RecordedSettings, recorded_values};
+use crate::kernel::evaluate::recorded::{PolicyAlong, RecordedSettings, recorded_values};
 use crate::kernel::numeric::Stream;
 use std::collections::BTreeMap;
 
 /// The confidence levels that are tried.
 pub const CONFIDENCES: [f64; 3] = [0.5, 0.9, 0.95];
 
-/// γ of all trials: off the paper's 0.9 would be off what users run.
+/// γ of all trials, the paper's.
 pub const DISCOUNT: f64 = 0.9;
 
 /// One world with a number of people and decisions.
@@ -22,12 +22,10 @@ pub struct Trial {
     pub horizon: usize,
     /// Data sets drawn.
     pub repeats: usize,
-    /// Resamples of people for each interval.
-    pub replicates: usize,
     /// Which policies: all five, or one rule.
     pub which: Which,
-    /// What is made of people who leave.
-    pub dropout: Dropout,
+    /// How values are estimated; discount and seed are the trial's own.
+    pub settings: RecordedSettings,
     /// People followed for each truth.
     pub truth_people: usize,
 }
@@ -86,13 +84,7 @@ impl Trial {
                     worlds: worlds.as_deref(),
                 })
                 .collect();
-            let settings = RecordedSettings {
-                discount: DISCOUNT,
-                replicates: self.replicates,
-                seed: repeat,
-                dropout: self.dropout,
-                ..RecordedSettings::default()
-            };
+            let settings = RecordedSettings { discount: DISCOUNT, seed: repeat, ..self.settings.clone() };
             let values = recorded_values(&panel, &asked, &settings).expect("policies for this panel");
             let mut note = |policy: &str, quantity: &str, truth: f64, found: Option<Found<'_>>| {
                 let tally = tallies.entry((policy.to_string(), quantity.to_string())).or_default();
@@ -112,8 +104,6 @@ impl Trial {
                 let truth = truths[value.name.as_str()];
                 let main = &value.value;
                 note(&value.name, "value", truth, Some(Found { mean: main.mean, interval: &|c| main.interval(c) }));
-                let percentile = Found { mean: main.mean, interval: &|c| main.percentile_interval(c) };
-                note(&value.name, "value, percentile", truth, Some(percentile));
                 let weighted = value.doubly_robust.as_ref().ok();
                 let interval = |c| weighted.map_or((0.0, 0.0), |found| found.interval(c));
                 let found = weighted.map(|found| Found { mean: found.mean, interval: &interval });

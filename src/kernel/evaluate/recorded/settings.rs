@@ -1,5 +1,6 @@
 //! What is asked, how, and why there may be no answer.
 
+use super::Differences;
 use crate::kernel::data::Panel;
 use crate::kernel::numeric::tolerance;
 use serde::{Serialize, Serializer};
@@ -45,6 +46,8 @@ pub struct RecordedSettings {
     pub prior_rows: f64,
     /// The highest total degree of the polynomials in the state; 3 when `None`. Fewer rows carry less.
     pub degree: Option<usize>,
+    /// How differences between worlds enter the value of a policy that reads them; chosen by the number of rows when `None`.
+    pub differences: Option<Differences>,
     /// What is made of people who leave before the others.
     pub dropout: Dropout,
     /// The probability of the action that was taken, one number per decision in the order of the panel; estimated when `None`.
@@ -63,9 +66,10 @@ impl Default for RecordedSettings {
             seed: 0,
             prior_rows: 0.5,
             degree: None,
+            differences: None,
             dropout: Dropout::AsRecorded,
             propensities: None,
-            fewest_effective_people: 30.0,
+            fewest_effective_people: 50.0,
         }
     }
 }

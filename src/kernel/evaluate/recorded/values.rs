@@ -1,11 +1,12 @@
 //! The one call: policies in, values with intervals and differences out.
 
 use super::behaviour::{Behaviour, CalibrationBin, SEPARATED};
-use super::class::FunctionClass;
+use super::class::{Asked, FunctionClass};
 use super::followed::{Followed, folds};
 use super::iterates::{Problem, discounted_horizon};
 use super::resampled::{Resampled, person_counts};
 use super::settings::{Dropout, NoValue, PolicyAlong, RecordedError, RecordedSettings, check};
+use super::stationarity::{Drift, drifts};
 use super::staying::{Staying, StayingModel};
 use super::weighting::{WeightDiagnostics, Weights};
 use crate::kernel::data::Panel;
@@ -38,6 +39,8 @@ pub struct RecordedValues {
     pub propensity: PropensityDiagnostics,
     /// Who left before the others; `None` when nobody did.
     pub staying: Option<StayingModel>,
+    /// Whether rewards and states keep following the same means as time goes by.
+    pub drifts: Vec<Drift>,
     /// What a reader must know before using the numbers, in words.
     pub warnings: Vec<String>,
 }
@@ -58,6 +61,8 @@ pub struct RecordedValue {
     pub weights: WeightDiagnostics,
     /// The functions that stand for action values.
     pub class: FunctionClass,
+    /// Whether those functions are poorer than they should be, for want of rows.
+    pub poor: bool,
     /// The share of action values that had to be held within what rewards allow. Above a few percent the regressions extrapolate.
     pub held: f64,
 }
@@ -205,6 +210,7 @@ pub fn recorded_values(
                 minus: vec![],
                 weights: weights.diagnostics(people, &probabilities, &behaviour),
                 class,
+                poor: class.is_poor(worlds.is_some()),
                 held: problem.fit(itself).held,
             }
         })
@@ -222,8 +228,9 @@ pub fn recorded_values(
         separated: behaviour.largest_log_odds > SEPARATED,
         calibration: behaviour.calibration,
     };
-    let staying = staying.map(|staying| staying.report);
-    let warnings = warnings(&found, &propensity, staying.as_ref(), planned.is_some());
+    let staying = staying.as_ref().map(|staying| staying.report.clone());
+    let drifts = record.drifts(states);
+    let warnings = warnings(&found, &propensity, &drifts, staying.as_ref(), planned.is_some());
     Ok(RecordedValues {
         discount: settings.discount,
         people: people.people(),
@@ -233,6 +240,7 @@ pub fn recorded_values(
         policies: found,
         propensity,
         staying,
+        drifts,
         warnings,
     })
 }
@@ -295,6 +303,12 @@ impl Record<'_> {
         sums.iter().enumerate().map(of).sum()
     }
 
+    fn drifts(&self, states: &[f64]) -> Vec<Drift> {
+        let class = self.class(false);
+        let features = class.features(self.people, states, None);
+        drifts(self.people, states, &features, class.coefficients, self.settings.prior_rows)
+    }
+
     fn class(&self, reads_worlds: bool) -> FunctionClass {
         let (p, people) = (self.panel.state_dim(), self.people);
         let transitions = (0..people.sources.len()).filter(|&row| people.moves(row)).count();
@@ -302,12 +316,16 @@ impl Record<'_> {
         let rows = if people.horizon() > 1 { transitions } else { self.panel.decisions() };
         let extra = if reads_worlds { p * (people.level_count - 1) } else { 0 };
         let cells = people.level_count * people.action_count;
-        FunctionClass::choose(rows, cells, p, extra, self.settings.degree)
+        let asked = Asked { degree: self.settings.degree, differences: self.settings.differences };
+        FunctionClass::choose(rows, cells, p, extra, asked)
     }
 }
 
 /// A mean weight this many standard errors from 1 says that propensities are wrong.
 const MEAN_WEIGHT_ERRORS: f64 = 4.0;
+
+/// Effective people with which the mean of weights is about normal.
+const ENOUGH: f64 = 100.0;
 
 /// The share of held action values, and of unsupported decisions, from which there is a warning.
 const NOTABLE: f64 = 0.05;
@@ -318,6 +336,7 @@ const DEPENDS: f64 = 0.01;
 fn warnings(
     policies: &[RecordedValue],
     propensity: &PropensityDiagnostics,
+    drifts: &[Drift],
     staying: Option<&StayingModel>,
     weighted: bool,
 ) -> Vec<String> {
@@ -340,6 +359,15 @@ fn warnings(
             propensity.largest_log_odds
         ));
     }
+    for drift in drifts.iter().filter(|drift| drift.matters()) {
+        words.push(format!(
+            "{} drifts with time: {:.0} % of its spread is explained by the number of the decision beyond state, level and action (p = \
+             {:.1e}), and one action value for all times is a wrong model",
+            drift.what,
+            100.0 * drift.share,
+            drift.p_value
+        ));
+    }
     for policy in policies {
         let (name, weights) = (&policy.name, &policy.weights);
         if weights.unsupported > NOTABLE {
@@ -348,14 +376,25 @@ fn warnings(
                 100.0 * weights.unsupported
             ));
         }
+        if policy.poor {
+            words.push(format!(
+                "{name}: there are too few rows for more than {} coefficients per level and action; its value may be biased by more than its \
+                 interval shows",
+                policy.class.coefficients
+            ));
+        }
         if policy.held > NOTABLE {
             words.push(format!(
                 "{name}: {:.0} % of its action values had to be held within what rewards allow; the regressions extrapolate",
                 100.0 * policy.held
             ));
         }
-        let off = |(mean, error): (&f64, &f64)| (mean - 1.0).abs() > MEAN_WEIGHT_ERRORS * error;
-        if let Some(t) = weights.mean_weight.iter().zip(&weights.mean_weight_error).position(off) {
+        // Where few effective people are left the mean of weights is far below 1 in most samples, however right they are.
+        let off = |t: &usize| {
+            let apart = (weights.mean_weight[*t] - 1.0).abs();
+            weights.effective_people[*t] >= ENOUGH && apart > MEAN_WEIGHT_ERRORS * weights.mean_weight_error[*t]
+        };
+        if let Some(t) = (0..weights.mean_weight.len()).find(off) {
             words.push(format!(
                 "{name}: importance weights at decision {} have mean {:.2} where 1 is expected; propensities are wrong or not supported",
                 t + 1,
