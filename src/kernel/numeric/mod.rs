@@ -22,6 +22,7 @@ mod monomials;
 pub mod network;
 pub mod quadrature;
 mod row_factor;
+pub(crate) mod sequential;
 mod slope;
 pub mod small;
 mod streams;
