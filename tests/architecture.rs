@@ -110,6 +110,32 @@ fn an_edge_to_the_right_is_seen_however_it_is_written() {
     assert!(wrong_edges(model, "use crate::kernel::{numeric::Stream, data};").is_empty());
 }
 
+/// Methods of faer's matrices that take the global number of threads: their last digits depend on it.
+const ON_ALL_THREADS: [&str; 10] = [
+    ".svd()",
+    ".thin_svd()",
+    ".singular_values()",
+    ".partial_piv_lu()",
+    ".full_piv_lu()",
+    ".qr()",
+    ".col_piv_qr()",
+    ".llt(",
+    ".self_adjoint_eigen",
+    "Par::rayon",
+];
+
+#[test]
+fn every_factorisation_says_that_it_runs_on_one_thread() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for file in sources(&src) {
+        let text = fs::read_to_string(&file).unwrap();
+        for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            let found = ON_ALL_THREADS.iter().find(|name| line.contains(**name));
+            assert!(found.is_none(), "{}: {} depends on the number of threads", file.display(), line.trim());
+        }
+    }
+}
+
 #[test]
 fn the_top_level_holds_nothing_unexpected() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

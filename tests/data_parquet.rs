@@ -83,3 +83,31 @@ fn what_is_not_parquet_is_refused_by_name() {
     let absent = read(Path::new("no-such-directory/panel.parquet"), &ReadOptions::default()).unwrap_err();
     assert_eq!(absent.to_string(), "no-such-directory/panel.parquet: no such file");
 }
+
+/// Every byte of the footer changed in turn, and files cut short: an error or a panel, never a panic.
+#[test]
+fn damaged_files_are_errors_and_not_panics() {
+    let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 1).unwrap();
+    for id in ["a", "b"] {
+        let person = Person { id, level: 1, states: &[0.5, 0.25, 1.5], actions: &[1, 0], rewards: &[0.3, 7.0] };
+        builder.push(person).unwrap();
+    }
+    let file = Scratch::new("damaged");
+    write(&file.0, &builder.finish(), &Columns::default(), RowConvention::Incoming).unwrap();
+    let whole = std::fs::read(&file.0).unwrap();
+    let footer = u32::from_le_bytes(whole[whole.len() - 8..whole.len() - 4].try_into().unwrap()) as usize;
+    let mut refused = 0;
+    for at in whole.len() - 8 - footer..whole.len() {
+        for flip in [0x01, 0x10, 0x80] {
+            let mut damaged = whole.clone();
+            damaged[at] ^= flip;
+            std::fs::write(&file.0, &damaged).unwrap();
+            refused += usize::from(read(&file.0, &ReadOptions::default()).is_err());
+        }
+    }
+    assert!(refused > footer / 2, "{refused} of {} damaged footers were refused", 3 * footer);
+    for cut in [0, 4, 12, whole.len() / 2, whole.len() - 1] {
+        std::fs::write(&file.0, &whole[..cut]).unwrap();
+        assert!(read(&file.0, &ReadOptions::default()).is_err(), "cut at {cut}");
+    }
+}

@@ -14,7 +14,7 @@ pub enum CliError {
     #[error(transparent)]
     Results(#[from] counterfair::report::paper::ResultsError),
     #[error(transparent)]
-    Report(#[from] counterfair::report::WriteError),
+    Study(#[from] super::studies::StudyError),
     #[error("{file}: {source}")]
     Rows { file: String, source: counterfair::theory::RowsError },
     #[error("{file}: {source}")]
@@ -46,6 +46,7 @@ through_the_front_door!(
 
 impl CliError {
     pub fn is_broken_pipe(&self) -> bool {
-        matches!(self, Self::Io(error) if error.kind() == std::io::ErrorKind::BrokenPipe)
+        use super::reproduce::ReproduceError;
+        matches!(self, Self::Io(error) | Self::Reproduce(ReproduceError::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe)
     }
 }

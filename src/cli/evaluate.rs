@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::options::{Missing, ModelOptions, say_repairs};
-use super::output::{stages, table, warn};
+use super::output::{say, stages, table, warn};
 use counterfair::fair::{Audit, AuditSettings, JUDGED, Policy};
 use counterfair::kernel::data::Panel;
 use counterfair::kernel::evaluate::recorded::{Dropout, RecordedSettings, RecordedValue, Resampled};
@@ -80,9 +80,9 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         Ok::<_, CliError>((people, audit))
     })?;
     if arguments.json {
-        println!("{:#}", as_json(&policy, people.panel(), &audit));
+        say(format_args!("{:#}", as_json(&policy, people.panel(), &audit)))?;
     } else {
-        print_tables(&policy, people.panel(), &audit);
+        say(as_tables(&policy, people.panel(), &audit).trim_end())?;
         warn(&audit.warnings);
     }
     Ok(())
@@ -107,7 +107,16 @@ fn row(name: String, mean: f64, interval: (f64, f64)) -> Vec<String> {
     [vec![name], cells(mean, interval)].concat()
 }
 
-fn print_tables(policy: &Policy, panel: &Panel, audit: &Audit) {
+/// Adds a line to a text.
+macro_rules! line {
+    ($out:ident, $($text:tt)*) => {{
+        $out.push_str(&format!($($text)*));
+        $out.push('\n');
+    }};
+}
+
+fn as_tables(policy: &Policy, panel: &Panel, audit: &Audit) -> String {
+    let mut out = String::new();
     let Audit { values, unfairness, rates, .. } = audit;
     let judged = judged(audit);
     let resampled = |name: String, r: &Resampled| row(name, r.mean, r.interval(CONFIDENCE));
@@ -122,18 +131,21 @@ fn print_tables(policy: &Policy, panel: &Panel, audit: &Audit) {
     rows.extend(values.policies.iter().filter(|p| p.name != JUDGED).map(|p| resampled(p.name.clone(), &p.value)));
     rows.extend(judged.minus.iter().map(|d| resampled(format!("policy minus {}", subtracted(&d.from)), &d.value)));
     let title = format!("value over the recorded horizon, γ = {}", policy.manifest.discount);
-    println!("{}", table(&[&title, "estimate", "95 % interval"], rows));
+    line!(out, "{}", table(&[&title, "estimate", "95 % interval"], rows));
     let (low, high) = values.allowed;
-    println!(
+    line!(
+        out,
         "rewards allow values from {low:.4} to {high:.4}; {} people, up to {} decisions",
-        values.people, values.horizon
+        values.people,
+        values.horizon
     );
     let effective = &judged.weights.effective_people;
     if let Some(last) = effective.last() {
-        println!(
+        line!(
+            out,
             "weights leave {last:.1} effective people at the last decision; largest weight {:.1}; {:.1} % of decisions unsupported",
             judged.weights.largest_weight,
-            100.0 * judged.weights.unsupported
+            100.0 * judged.weights.unsupported.max(0.0)
         );
     }
     match unfairness {
@@ -142,27 +154,31 @@ fn print_tables(policy: &Policy, panel: &Panel, audit: &Audit) {
             let rows = law.pairs.iter().map(|((a, b), share)| {
                 row(format!("{} against {}", name(*a), name(*b)), share.mean(), share.interval(CONFIDENCE))
             });
-            println!("{}", table(&["decisions that differ between worlds", "share", "95 % interval"], rows));
+            line!(out, "{}", table(&["decisions that differ between worlds", "share", "95 % interval"], rows));
             let (low, high) = law.interval(CONFIDENCE);
-            println!(
+            line!(
+                out,
                 "CF metric {:.4}, interval {low:.4} to {high:.4}: at most {:.4} with 95 % confidence, if noise is as modelled",
                 law.mean(),
                 law.upper(CONFIDENCE)
             );
             let gap = &law.parity_gap;
-            print!(
-                "at least {:.4} whatever the noise (parity gap at the first decision {:.4}, interval {:.4} to {:.4})",
-                gap.interval.0, gap.estimate, gap.interval.0, gap.interval.1
+            let finite = law
+                .finite_sample_bound
+                .map_or(String::new(), |bound| format!("; at most {bound:.4} for any number of judged people"));
+            line!(
+                out,
+                "at least {:.4} whatever the noise (parity gap at the first decision {:.4}, interval {:.4} to {:.4}){finite}",
+                gap.interval.0,
+                gap.estimate,
+                gap.interval.0,
+                gap.interval.1
             );
-            match law.finite_sample_bound {
-                Some(bound) => println!("; at most {bound:.4} for any number of judged people"),
-                None => println!(),
-            }
         }
-        Err(reason) => println!("CF metric: not given, {reason}"),
+        Err(reason) => line!(out, "CF metric: not given, {reason}"),
     }
     if let Some(sensitivity) = &audit.sensitivity {
-        print_sensitivity(sensitivity);
+        add_sensitivity(&mut out, sensitivity);
     }
     let actions = panel.action_names().names();
     let mut header = vec!["share of decisions by group"];
@@ -178,21 +194,23 @@ fn print_tables(policy: &Policy, panel: &Panel, audit: &Audit) {
         }));
         row
     });
-    println!("{}", table(&header, rows));
+    line!(out, "{}", table(&header, rows));
+    out
 }
 
-fn print_sensitivity(sensitivity: &counterfair::fair::Sensitivity) {
+fn add_sensitivity(out: &mut String, sensitivity: &counterfair::fair::Sensitivity) {
     let curve = |curve: &counterfair::kernel::evaluate::sensitivity::Curve| {
         curve.at.iter().zip(curve.means()).map(|(x, y)| vec![format!("{x}"), format!("{y:.4}")]).collect::<Vec<_>>()
     };
-    println!("{}", table(&["correlation ρ of noise between worlds", "CF metric"], curve(&sensitivity.correlation)));
+    line!(out, "{}", table(&["correlation ρ of noise between worlds", "CF metric"], curve(&sensitivity.correlation)));
     for (name, crossing) in &sensitivity.crossings {
         match crossing {
-            Some(at) => println!("below ρ = {at:.2} the policy is no fairer than {name}"),
-            None => println!("the policy is fairer than {name} at every ρ"),
+            Some(at) => line!(out, "below ρ = {at:.2} the policy is no fairer than {name}"),
+            None => line!(out, "the policy is fairer than {name} at every ρ"),
         }
     }
-    println!(
+    line!(
+        out,
         "{}",
         table(&["share λ of the levels' difference that is causal", "CF metric"], curve(&sensitivity.share))
     );
@@ -201,13 +219,13 @@ fn print_sensitivity(sensitivity: &counterfair::fair::Sensitivity) {
             .confounding
             .iter()
             .map(|(gamma, (low, high))| vec![format!("{gamma}"), format!("{low:.4} to {high:.4}")]);
-        println!("{}", table(&["hidden confounding of actions up to Γ", "value minus what people received"], rows));
+        line!(out, "{}", table(&["hidden confounding of actions up to Γ", "value minus what people received"], rows));
         match sensitivity.tipping {
             Some(gamma) if gamma <= 1.0 => {
-                println!("without confounding the weighted difference is not determined in sign")
+                line!(out, "without confounding the weighted difference is not determined in sign")
             }
-            Some(gamma) => println!("the sign of the difference is lost at Γ = {gamma:.2}"),
-            None => println!("the sign of the difference is kept up to the largest Γ"),
+            Some(gamma) => line!(out, "the sign of the difference is lost at Γ = {gamma:.2}"),
+            None => line!(out, "the sign of the difference is kept up to the largest Γ"),
         }
     }
 }

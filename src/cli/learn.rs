@@ -2,9 +2,10 @@
 
 use super::error::CliError;
 use super::options::{DataOptions, ModelOptions};
-use super::output::{mechanism_table, noise_report, say_noise, stages, warn};
+use super::output::{command_line, mechanism_table, noise_report, say, say_noise, stages, warn};
 use clap::ValueEnum;
 use counterfair::fair::{Learned, Learner, Method, People, ValueClass};
+use counterfair::kernel::data::distinct_files;
 use counterfair::kernel::learn::{Clipping, Settings, StableSettings};
 use counterfair::kernel::numeric::Stream;
 use std::path::PathBuf;
@@ -124,6 +125,7 @@ impl Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
+    distinct_files(&[("--save", &arguments.save)], &[("--data", &arguments.data.data)])?;
     let (people, learned) = stages(|watch| {
         watch("reading");
         let people = arguments.data.read()?;
@@ -131,7 +133,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         Ok::<_, CliError>((people, learned))
     })?;
     let Learned { mut policy, outcome, condition, contrast_degree, stability, warnings } = learned;
-    policy.manifest.command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
+    policy.manifest.command = command_line();
     policy.save(&arguments.save)?;
     let (panel, transitions) = (people.panel(), policy.manifest.transitions);
     if arguments.json {
@@ -143,22 +145,22 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
             "condition": condition, "contrast_degree": contrast_degree, "stability": stability,
             "noise": policy.mechanism.as_ref().and_then(noise_report), "warnings": warnings,
         });
-        println!("{summary:#}");
+        say(format_args!("{summary:#}"))?;
         return Ok(());
     }
     if let Some(mechanism) = &policy.mechanism {
-        println!("{}", mechanism_table(mechanism, &people));
-        say_noise(mechanism);
+        say(mechanism_table(mechanism, &people))?;
+        say_noise(mechanism)?;
     }
-    println!("{}: {transitions} transitions; {outcome}", arguments.save.display());
+    say(format_args!("{}: {transitions} transitions; {outcome}", arguments.save.display()))?;
     if let Some(s) = stability {
-        println!(
+        say(format_args!(
             "learned from half of the people, {:.1} % of decisions change, with {:.4} of value at stake in each (spread of values {:.4}; {} splits)",
             100.0 * s.changed,
             s.at_stake,
             s.value_sd,
             s.splits
-        );
+        ))?;
     }
     warn(&warnings);
     Ok(())

@@ -11,6 +11,7 @@ mod preprocess;
 mod report;
 mod reproduce;
 mod simulate;
+mod studies;
 mod verify;
 
 use clap::{Parser, Subcommand};
@@ -72,7 +73,7 @@ pub fn main() -> ExitCode {
         // A reader that went away (`| head`) is not a failure of ours.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            output::note(format!("error: {error}"));
             ExitCode::from(2)
         }
     }

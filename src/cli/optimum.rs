@@ -1,7 +1,7 @@
 //! `counterfair optimum`: the best values there are in the paper's worlds.
 
 use super::error::CliError;
-use super::output::{stage, table};
+use super::output::{say, stage, table};
 use clap::ValueEnum;
 use counterfair::theory::optimum::{Bounded, PaperWorld, optimum};
 
@@ -41,7 +41,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
             "delta": arguments.delta, "gamma": arguments.gamma,
             "fair": bounded(found.fair), "full": bounded(found.full), "price_of_fairness": bounded(price),
         });
-        println!("{summary:#}");
+        say(format!("{summary:#}"))?;
     } else {
         let row =
             |name: &str, b: Bounded| vec![name.to_string(), format!("{:.12}", b.value), format!("{:.1e}", b.error)];
@@ -50,7 +50,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
             row("best unrestricted, J*Full", found.full),
             row("price of fairness", price),
         ];
-        println!("{}", table(&["value over an infinite horizon", "value", "error below"], rows));
+        say(table(&["value over an infinite horizon", "value", "error below"], rows))?;
     }
     Ok(())
 }

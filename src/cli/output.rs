@@ -1,11 +1,35 @@
 //! Tables, progress and the shared summary of a fitted mechanism.
 
-use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{CellAlignment, Table};
 use counterfair::fair::People;
 use counterfair::kernel::model::fitted::{Fitted, FittedNoise, NoiseReport};
+use counterfair::report::Table;
 use indicatif::{ProgressBar, ProgressStyle};
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::time::Duration;
+
+/// Prints a result: the one way to standard output. A reader that went away or a full disk is an error that the caller passes on, never a
+/// panic; so save first, then print.
+///
+/// # Errors
+/// What the system said.
+pub fn say(text: impl Display) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")
+        .and_then(|()| out.flush())
+        .map_err(|error| io::Error::new(error.kind(), format!("standard output: {error}")))
+}
+
+/// Prints a remark to standard error; where nobody listens, nobody is told.
+pub fn note(text: impl Display) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// The command as it was given; what is not Unicode is shown as �.
+pub fn command_line() -> String {
+    let given = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    std::iter::once("counterfair".to_string()).chain(given).collect::<Vec<_>>().join(" ")
+}
 
 /// Runs work in stages, with a spinner beside the name of the present one; nothing is drawn where standard error is not a terminal.
 pub fn stages<R>(work: impl FnOnce(&mut dyn FnMut(&str)) -> R) -> R {
@@ -32,20 +56,14 @@ pub fn stage<R>(name: &str, work: impl FnOnce() -> R) -> R {
 /// Warnings, one line each, where they do not mix with results.
 pub fn warn(lines: &[String]) {
     for line in lines {
-        eprintln!("warning: {line}");
+        note(format_args!("warning: {line}"));
     }
 }
 
 /// A table with a header; every column but the first is right-aligned.
 pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Table {
-    let mut table = Table::new();
-    table.load_style(UTF8_FULL_CONDENSED).set_header(header.to_vec());
-    for row in rows {
-        table.add_row(row);
-    }
-    for (i, column) in table.column_iter_mut().enumerate() {
-        column.set_cell_alignment(if i == 0 { CellAlignment::Left } else { CellAlignment::Right });
-    }
+    let mut table = Table::new("", 1, header.iter().copied());
+    rows.into_iter().for_each(|row| table.push(row));
     table
 }
 
@@ -55,10 +73,8 @@ pub fn noise_report(fitted: &Fitted) -> Option<&NoiseReport> {
 }
 
 /// The same, one line per output.
-pub fn say_noise(fitted: &Fitted) {
-    if let Some(report) = noise_report(fitted) {
-        println!("{report}");
-    }
+pub fn say_noise(fitted: &Fitted) -> io::Result<()> {
+    noise_report(fitted).map_or(Ok(()), say)
 }
 
 /// Size of a panel and of the mechanism fitted to it.

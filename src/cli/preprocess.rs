@@ -2,10 +2,10 @@
 
 use super::error::CliError;
 use super::options::{DataOptions, ModelOptions};
-use super::output::{mechanism_table, noise_report, say_noise, stages, warn};
+use super::output::{mechanism_table, noise_report, say, say_noise, stages, warn};
 use counterfair::fair::preprocess;
-use counterfair::kernel::data::atomically;
-use std::path::PathBuf;
+use counterfair::kernel::data::{atomically, distinct_files};
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -28,6 +28,9 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
+    let mut outputs: Vec<(&str, &Path)> = vec![("--out", &arguments.out)];
+    outputs.extend(arguments.save.as_deref().map(|path| ("--save", path)));
+    distinct_files(&outputs, &[("--data", &arguments.data.data)])?;
     let (people, done) = stages(|watch| {
         watch("reading");
         let people = arguments.data.read()?;
@@ -49,18 +52,18 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
             "noise": noise_report(&done.mechanism), "noise_check": done.noise, "diagnostics": done.diagnostics,
             "warnings": warnings,
         });
-        println!("{summary:#}");
+        say(format_args!("{summary:#}"))?;
     } else {
-        println!("{}", mechanism_table(&done.mechanism, &people));
-        say_noise(&done.mechanism);
-        println!(
+        say(mechanism_table(&done.mechanism, &people))?;
+        say_noise(&done.mechanism)?;
+        say(format_args!(
             "{}: {} people, {} decisions, {} levels; one-step gain {:.3}",
             arguments.out.display(),
             panel.people(),
             panel.decisions(),
             panel.levels().len(),
             done.mechanism.gain()
-        );
+        ))?;
         warn(&warnings);
     }
     Ok(())

@@ -1,10 +1,11 @@
 //! `counterfair report --paper`: the numbers, tables and figures of `paper/`.
 
 use super::error::CliError;
-use super::reproduce::shipped;
+use super::output::say;
+use super::studies::given;
 use clap::Args;
 use counterfair::report::paper::{Results, generate, proofs, read_run, refresh, write};
-use counterfair::reproduction::{Context, journal};
+use counterfair::reproduction::{Context, Shard, read_results, select};
 use counterfair::theory::{Budget, run as examine_all};
 use std::path::PathBuf;
 
@@ -37,15 +38,16 @@ pub struct Arguments {
 /// Writes the paper's inputs.
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     debug_assert!(arguments.paper, "the only report there is");
-    let studies = shipped()?;
+    let studies = given(None, None)?.studies;
     // Verdicts that are about to be made anew may be on claims that nobody makes any more.
     let read = if arguments.refresh { Results::read_all_but_verdicts } else { Results::read };
     let mut results = read(&arguments.results, &arguments.peers)?;
     let context = Context::new(studies);
     for folder in &arguments.cells {
-        let records = journal::read(&folder.join("cells.jsonl"), &context.header())
+        let contents = read_results(&folder.join(Shard::WHOLE.file_name()), &context)
             .map_err(|error| CliError::Argument(error.to_string()))?;
-        results.take_cells(records, read_run(&folder.join("report/manifest.json"))?);
+        let selections = select(&contents.grids, &contents.records, context.studies());
+        results.take_cells(selections, read_run(&folder.join("report/manifest.json"))?.as_ref());
     }
     if arguments.refresh {
         results.verdicts = examine_all(Budget::Quick, |_| {});
@@ -60,6 +62,5 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         .map_err(|error| CliError::Argument(format!("{}: {error}", arguments.proofs.display())))?;
     let files = generate(&results, context.studies(), &known);
     write(&arguments.out, &files)?;
-    println!("{} files in {}", files.len(), arguments.out.display());
-    Ok(())
+    Ok(say(format!("{} files in {}", files.len(), arguments.out.display()))?)
 }

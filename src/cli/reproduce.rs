@@ -1,14 +1,13 @@
 //! `counterfair`, `counterfair reproduce` and `counterfair merge`.
 
+use super::output::{command_line, note, say};
+use super::studies::{StudyError, given};
 use clap::Args;
-use counterfair::kernel::data::{DataError, ReadOptions, read};
-use counterfair::report::{
-    Manifest, Report, Section, WriteError, claims as claims_section, learners, real_data, semi, sim_all,
-};
-use counterfair::reproduction::summary::{missing_replicates, of_one_grid};
+use counterfair::kernel::data::WriteError;
+use counterfair::report::{Manifest, Report, Section, claims as claims_section, learners, real_data, semi, sim_all};
 use counterfair::reproduction::{
-    Attribute, Cell, Context, DISCOUNT, Finished, Label, Learner, Origin, Plan, Progress, Record, RunError, Scale,
-    Setting, Shard, Stages, StarError, Study, merge as join, run,
+    Context, DISCOUNT, Finished, Grid, Label, Learner, Merged, Plan, Progress, Record, RunError, Scale, Selection,
+    Setting, Shard, Stages, merge as join, run, select,
 };
 use counterfair::theory::optimum::optimum;
 use counterfair::theory::{Budget, Row, claims, examine, swift_claims};
@@ -34,7 +33,7 @@ pub struct ReproduceArgs {
     /// Folder for results and report
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub out: PathBuf,
-    /// Keep the cells that an earlier run has done
+    /// Do only the cells that an earlier run has not done
     #[arg(long)]
     pub resume: bool,
     /// Only the k-th of n shares of the cells; join them with `merge`
@@ -49,6 +48,9 @@ pub struct ReproduceArgs {
     /// A study of your own for table:real_data, with columns ID, timestamp, z1, action, reward, state1, … and incoming rows
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
+    /// Project STAR as star_long.csv (default: tests/fixtures/star of the checkout, where the program runs in one)
+    #[arg(long, value_name = "FILE", conflicts_with = "data")]
+    pub star: Option<PathBuf>,
 }
 
 /// Joins shards.
@@ -63,6 +65,12 @@ pub struct MergeArgs {
     /// The study that the shards were run on, when it was your own
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
+    /// Project STAR, as in `reproduce`
+    #[arg(long, value_name = "FILE", conflicts_with = "data")]
+    pub star: Option<PathBuf>,
+    /// Join what there is, though cells are missing
+    #[arg(long)]
+    pub partial: bool,
 }
 
 /// Why a reproduction failed.
@@ -71,23 +79,15 @@ pub enum ReproduceError {
     /// Cells could not be done or joined.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A file of the user's.
+    /// A study cannot be read.
     #[error(transparent)]
-    Data(#[from] DataError),
-    /// The STAR extract.
-    #[error("the STAR extract: {0}")]
-    Star(#[from] StarError),
+    Study(#[from] StudyError),
     /// The report could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// Results on a study that is not there.
-    #[error(
-        "the results speak of the study {study:?}, which does not come with the program: name its file with --data"
-    )]
-    UnknownStudy {
-        /// Its name.
-        study: String,
-    },
+    /// What was to be printed could not be.
+    #[error(transparent)]
+    Output(#[from] std::io::Error),
     /// Zero threads or seeds.
     #[error("--{option} is {value}; it must be at least 1")]
     Zero {
@@ -113,6 +113,7 @@ pub fn run_quick() -> Result<(), ReproduceError> {
         learner: Learner::LeastSquares,
         quick: true,
         data: None,
+        star: None,
     };
     reproduce_with(&args, || Some(swift_rows()))
 }
@@ -144,39 +145,34 @@ fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Vec<Ro
     }
     scale.learner = args.learner;
     let labels = if args.only.is_empty() { Label::PAPER.to_vec() } else { args.only.clone() };
-    let context = Context::new(studies(args.data.as_deref())?);
-    let cells = scale.cells(&labels, context.studies());
+    let given = given(args.data.as_deref(), args.star.as_deref())?;
+    let context = Context::new(given.studies);
+    let grid = Grid::new(&labels, scale, context.studies());
     let plan = Plan { folder: args.out.clone(), shard: args.shard, resume: args.resume, threads: args.threads };
-    let Finished { records, file, stages, resumed } = with_bar(|progress| run(&cells, &context, &plan, progress))?;
+    let finished = with_bar(|progress| run(&grid, &context, &plan, progress))?;
+    let Finished { records, file, stages, resumed, damaged, set_aside } = finished;
+    if let Some((aside, why)) = set_aside {
+        note(format!("{why}; it is now {}", aside.display()));
+    }
+    for damage in damaged {
+        note(format!("{}, line {} was dropped and done again: {}", file.display(), damage.line, damage.reason));
+    }
     if !args.shard.is_whole() {
-        println!("{} cells of shard {} in {}", records.len(), args.shard, file.display());
-        return Ok(());
+        return Ok(say(format!("{} cells of shard {} in {}", records.len(), args.shard, file.display()))?);
     }
     let manifest = manifest(&records, resumed, args.threads);
     let theory = examined().map(|rows| {
         let left_out = claims().len() - rows.len();
         claims_section(&rows, Budget::Quick, left_out)
     });
-    publish(&records, (&labels, &scale), &context, theory, (manifest, stages, start), &args.out)
-}
-
-/// Project STAR; its licence stands beside it.
-const STAR: &[u8] = include_bytes!("../../tests/fixtures/star/star_long.csv");
-
-/// The studies that come with the program.
-pub fn shipped() -> Result<Vec<Study>, ReproduceError> {
-    Ok(vec![Study::stand_in(), Study::star(STAR)?])
-}
-
-/// The studies that come with the program, or the user's instead.
-fn studies(data: Option<&Path>) -> Result<Vec<Study>, ReproduceError> {
-    let Some(path) = data else { return shipped() };
-    let panel = read(path, &ReadOptions::default())?.panel;
-    let codes = panel.level_codes().to_vec();
-    let attribute = Attribute { name: "z1".into(), levels: panel.levels().clone(), codes };
-    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let description = format!("Read from {}.", path.file_name().unwrap_or_default().to_string_lossy());
-    Ok(vec![Study::new(&name, Origin::File, &description, &[], vec![attribute], panel)])
+    let selections = select(std::slice::from_ref(&grid), &records, context.studies());
+    let mut sections = sections(&selections, &context);
+    // What is left out matters to those who asked for it.
+    if labels.iter().any(|label| matches!(label, Label::RealData | Label::RealActionPercentage)) {
+        sections.extend(given.left_out);
+    }
+    sections.extend(theory);
+    publish(sections, (manifest, stages, start), &args.out)
 }
 
 /// Joins shards and writes the report.
@@ -186,30 +182,23 @@ fn studies(data: Option<&Path>) -> Result<Vec<Study>, ReproduceError> {
 pub fn merge(args: &MergeArgs) -> Result<(), ReproduceError> {
     let start = Instant::now();
     let out = args.out.clone().unwrap_or_else(|| args.folders[0].clone());
-    let (_, records) = join(&args.folders, &out)?;
-    let scale = Scale::covering(&records);
-    let context = Context::new(studies(args.data.as_deref())?);
-    let known = |name: &str| context.studies().iter().any(|study| study.name() == name);
-    if let Some(study) = records.iter().filter_map(|record| record.cell.study()).find(|name| !known(name)) {
-        return Err(ReproduceError::UnknownStudy { study: study.into() });
+    let context = Context::new(given(args.data.as_deref(), args.star.as_deref())?.studies);
+    let Merged { contents, missing, damaged } = join(&args.folders, &out, &context, args.partial)?;
+    for (file, damage) in damaged {
+        note(format!("{}, line {} was dropped: {}", file.display(), damage.line, damage.reason));
     }
-    let missing = missing_replicates(&records);
     if missing > 0 {
-        let all = records.len() + missing;
-        eprintln!(
-            "warning: {missing} of {all} cells are missing; run the shards that were cut off again with --resume"
-        );
+        note(format!("warning: {missing} of {} cells are missing", contents.records.len() + missing));
     }
-    let manifest = manifest(&records, records.len(), Some(1));
-    publish(&records, (&shown(&records, &scale), &scale), &context, None, (manifest, Stages::default(), start), &out)
-}
-
-/// The labels of results whose command nobody remembers. Cells of `table:learners` are cells of `fig:sim_all` too, but too few to draw it.
-fn shown(records: &[Record], scale: &Scale) -> Vec<Label> {
-    let compared = |cell: &Cell| matches!(cell, Cell::Synthetic(c) if c.strength == scale.strength && scale.learner_sizes.contains(&c.people));
-    let only_compared = learners(records, scale).is_some()
-        && records.iter().all(|record| record.cell.kind() != "synthetic" || compared(&record.cell));
-    Label::EVERY.into_iter().filter(|label| !(only_compared && *label == Label::SimAll)).collect()
+    let selections = select(&contents.grids, &contents.records, context.studies());
+    for Selection { label, records, total, .. } in selections.iter().filter(|selection| selection.others > 0) {
+        note(format!(
+            "{label} was run at several sizes; the report shows the largest ({} of {total} cells)",
+            records.len()
+        ));
+    }
+    let manifest = manifest(&contents.records, contents.records.len(), Some(1));
+    publish(sections(&selections, &context), (manifest, Stages::default(), start), &out)
 }
 
 fn manifest(records: &[Record], resumed: usize, threads: Option<usize>) -> Manifest {
@@ -221,10 +210,7 @@ fn manifest(records: &[Record], resumed: usize, threads: Option<usize>) -> Manif
     let available = || std::thread::available_parallelism().map_or(1, usize::from);
     Manifest {
         version: env!("CARGO_PKG_VERSION").into(),
-        command: std::iter::once("counterfair".to_string())
-            .chain(std::env::args().skip(1))
-            .collect::<Vec<_>>()
-            .join(" "),
+        command: command_line(),
         seeds: seeds(false),
         splits: seeds(true),
         learner: learners.iter().map(Learner::to_string).collect::<Vec<_>>().join(" and "),
@@ -237,39 +223,35 @@ fn manifest(records: &[Record], resumed: usize, threads: Option<usize>) -> Manif
     }
 }
 
+/// One section per figure or table, of the cells that were asked for under its label.
+fn sections(selections: &[Selection], context: &Context) -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
+    for Selection { label, scale, records, .. } in selections {
+        let about = |name: &str| records.iter().any(|record| record.cell.study() == Some(name));
+        let studies = context.studies().iter().filter(|study| about(study.name()));
+        match label {
+            Label::SimAll => sections.push(sim_all(records, scale, &best_values(scale))),
+            Label::Semi => sections.extend(studies.map(|study| semi(records, scale, study))),
+            Label::Learners => sections.extend(learners(records, scale)),
+            // The same cells, and one section for both.
+            Label::RealActionPercentage if selections.iter().any(|other| other.label == Label::RealData) => {}
+            Label::RealData | Label::RealActionPercentage => {
+                sections.extend(studies.map(|study| real_data(records, scale, study)));
+            }
+        }
+    }
+    sections
+}
+
+/// Saves the report, then prints its tables.
 fn publish(
-    records: &[Record],
-    (labels, scale): (&[Label], &Scale),
-    context: &Context,
-    theory: Option<Section>,
+    sections: Vec<Section>,
     (manifest, stages, start): (Manifest, Stages, Instant),
     out: &Path,
 ) -> Result<(), ReproduceError> {
-    let mut sections: Vec<Section> = Vec::new();
-    let own = &of_one_grid(records, scale.learner);
-    let any = |wanted: &dyn Fn(&Cell) -> bool| own.iter().any(|record| wanted(&record.cell));
-    if labels.contains(&Label::SimAll) && any(&|cell| matches!(cell, Cell::Synthetic(_))) {
-        sections.push(sim_all(own, scale, &best_values(scale)));
-    }
-    if labels.contains(&Label::Learners) {
-        sections.extend(learners(records, scale));
-    }
-    for study in context.studies() {
-        if any(&|cell| matches!(cell, Cell::SemiSynthetic(c) if c.study == study.name())) {
-            sections.push(semi(own, scale, study));
-        }
-    }
-    for study in context.studies() {
-        if any(&|cell| matches!(cell, Cell::Split(c) if c.study == study.name())) {
-            sections.push(real_data(own, scale, study));
-        }
-    }
-    sections.extend(theory);
-    let manifest = manifest.measured(start.elapsed(), stages);
-    let report = Report { manifest, sections };
+    let report = Report { manifest: manifest.measured(start.elapsed(), stages), sections };
     let page = report.write(&out.join("report"))?;
-    println!("{}", report.terminal());
-    println!("{}\nreport: {}", report.manifest.line(), page.display());
+    say(format!("{}\n{}\nreport: {}", report.terminal(), report.manifest.line(), page.display()))?;
     Ok(())
 }
 
@@ -300,7 +282,7 @@ fn with_bar<T>(work: impl FnOnce(&(dyn Fn(Progress) + Sync)) -> T) -> T {
         let elapsed = start.get_or_init(Instant::now).elapsed();
         let due = elapsed.as_secs() / SECONDS_BETWEEN_LINES;
         if bar.is_hidden() && progress.done > progress.resumed && lines.fetch_max(due, Ordering::Relaxed) < due {
-            eprintln!("{}", line(progress, elapsed));
+            note(line(progress, elapsed));
         }
     });
     bar.finish_and_clear();
@@ -326,16 +308,25 @@ mod tests {
     }
 
     #[test]
-    fn results_of_both_learners_alone_are_not_drawn_as_the_figure() {
+    fn a_report_has_the_sections_that_were_asked_for() {
         let scale = Scale { learner_seeds: 2, seeds: 3, ..Scale::quick() };
-        let cells = |labels: &[Label]| -> Vec<Record> {
-            let record = |cell: Cell| Record { cell, results: vec![] };
-            scale.cells(labels, &[]).into_iter().map(record).collect()
+        let shown = |labels: &[Label]| -> Vec<String> {
+            let grid = Grid::new(labels, scale.clone(), &[]);
+            let cells = grid.cells(&[]).into_iter();
+            let records: Vec<Record> = cells.map(|cell| Record { cell, results: vec![] }).collect();
+            sections(&select(&[grid], &records, &[]), &Context::default()).into_iter().map(|s| s.label).collect()
         };
-        let draws = |records: &[Record]| shown(records, &Scale::covering(records)).contains(&Label::SimAll);
-        assert!(!draws(&cells(&[Label::Learners])));
-        assert!(draws(&cells(&[Label::SimAll])) && draws(&cells(&[Label::SimAll, Label::Learners])));
-        let manifest = manifest(&cells(&[Label::SimAll, Label::Learners]), 0, Some(1));
+        assert_eq!(shown(&[Label::Learners]), ["table:learners"], "too few cells to draw the figure");
+        assert_eq!(shown(&[Label::SimAll]), ["fig:sim_all"]);
+        assert_eq!(shown(&[Label::SimAll, Label::Learners]), ["fig:sim_all", "table:learners"]);
+    }
+
+    #[test]
+    fn a_manifest_counts_seeds_and_names_learners() {
+        let scale = Scale { learner_seeds: 2, seeds: 3, ..Scale::quick() };
+        let cells = scale.cells(&[Label::SimAll, Label::Learners], &[]).into_iter();
+        let records: Vec<Record> = cells.map(|cell| Record { cell, results: vec![] }).collect();
+        let manifest = manifest(&records, 0, Some(1));
         assert_eq!((manifest.seeds, manifest.splits), (3, 0));
         assert_eq!(manifest.learner, "least-squares and neural");
     }

@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::options::Rows;
-use super::output::stage;
+use super::output::{say, stage};
 use counterfair::kernel::data::{Columns, write};
 use counterfair::kernel::model::worlds::{NAMES, by_name};
 use counterfair::kernel::model::{Exogenous, try_simulate};
@@ -47,7 +47,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     })?;
     let columns = Columns::default();
     stage("writing", || write(&arguments.out, &panel, &columns, arguments.rows.into()))?;
-    println!(
+    say(format!(
         "{}: {} people, {} decisions, world {} with δ = {}, seed {}",
         arguments.out.display(),
         panel.people(),
@@ -55,6 +55,6 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         world.name(),
         arguments.delta,
         arguments.seed
-    );
+    ))?;
     Ok(())
 }

@@ -1,12 +1,10 @@
 //! `counterfair verify`: the table of claims and verdicts.
 
 use super::error::CliError;
+use super::output::{command_line, note, say};
 use clap::{Args, ValueEnum};
-use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
-use comfy_table::{ContentArrangement, Table};
-use counterfair::report::{Manifest, Report, claims as section};
+use counterfair::report::{Detail, Manifest, Report, claims as section, claims_table};
 use counterfair::theory::{Budget, Row, claims, examine, read_rows, surprises};
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -64,23 +62,22 @@ pub fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
     let shown = if args.json {
         serde_json::to_string_pretty(&rows).expect("rows hold numbers and text only")
     } else {
-        table(&rows).to_string()
+        claims_table("", &rows, Detail::Everything).in_sentences().to_string()
     };
-    writeln!(std::io::stdout(), "{shown}")?;
     if let Some(folder) = &args.out {
-        let command = std::iter::once("counterfair".to_string()).chain(std::env::args().skip(1)).collect::<Vec<_>>();
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let manifest = Manifest::of_command(env!("CARGO_PKG_VERSION"), command.join(" "), threads);
+        let manifest = Manifest::of_command(env!("CARGO_PKG_VERSION"), command_line(), threads);
         let left_out = claims().len() - rows.len().min(claims().len());
         let report = Report {
             manifest: manifest.measured(start.elapsed(), Default::default()),
             sections: vec![section(&rows, budget, left_out)],
         };
-        eprintln!("report: {}", report.write(folder)?.display());
+        note(format!("report: {}", report.write(folder)?.display()));
     }
+    say(shown)?;
     let unexpected = surprises(&rows);
     if unexpected > 0 {
-        eprintln!("{unexpected} of {} claims did not come back as expected", rows.len());
+        note(format!("{unexpected} of {} claims did not come back as expected", rows.len()));
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
@@ -96,26 +93,4 @@ fn examined(budget: Budget) -> Vec<Row> {
     });
     progress.finish_and_clear();
     rows
-}
-
-/// The rows as a reader wants them: what is claimed, what was found, and whether the control turned.
-fn table(rows: &[Row]) -> Table {
-    let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(["label", "form", "claim", "assumes", "verdict", "found", "control", "seconds"]);
-    for row in rows {
-        let claim = &row.claim;
-        let surprise = if row.as_expected { "" } else { " (!)" };
-        table.add_row([
-            claim.label.to_string(),
-            format!("{:?}", claim.form).to_lowercase(),
-            claim.statement.to_string(),
-            claim.assumes.join("; "),
-            format!("{}{surprise}", row.verdict.word()),
-            row.verdict.detail(),
-            row.control.word().to_string(),
-            format!("{:.1}", row.seconds),
-        ]);
-    }
-    table
 }

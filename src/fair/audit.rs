@@ -89,11 +89,13 @@ impl Policy {
         watch("following people in all worlds");
         let own_people = self.certificate.as_ref().is_some_and(|certificate| certificate.was_made_from(panel));
         let (unfairness, mechanism) = self.unfairness(panel, settings, &draws);
+        let carried = values.policy(JUDGED).is_some_and(|value| value.doubly_robust.is_ok());
+        let weighted = carried.then_some(along[0].probabilities.as_slice());
         let sensitivity = self
             .certificate
             .as_ref()
             .filter(|_| unfairness.is_ok())
-            .map(|certificate| self.sensitivity(certificate, panel, &draws, &along[0].probabilities, others))
+            .map(|certificate| self.sensitivity(certificate, panel, &draws, weighted, others))
             .transpose()?;
         let mut warnings = values.warnings.clone();
         if own_people {

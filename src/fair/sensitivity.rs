@@ -20,7 +20,8 @@ pub struct Sensitivity {
     pub share: Curve,
     /// For every other policy by name: the ρ below which the judged one is no fairer; `None` if it is fairer at every ρ.
     pub crossings: Vec<(String, Option<f64>)>,
-    /// Value minus what people received, between which bounds, for hidden confounding of actions up to each Γ.
+    /// Value minus what people received, between which bounds, for hidden confounding of actions up to each Γ; empty where importance weights
+    /// leave too few people for an estimate.
     pub confounding: Vec<(f64, (f64, f64))>,
     /// The Γ at which the sign of that difference is lost: 1 if it is not determined without confounding either, `None` beyond the last Γ.
     pub tipping: Option<f64>,
@@ -35,13 +36,14 @@ const GAMMAS: [f64; 6] = [1.0, 1.1, 1.25, 1.5, 2.0, 3.0];
 const REPLICATES: usize = 20;
 
 impl Policy {
-    /// Curves of a policy with a certificate, along the judged people; `along` are its action probabilities there.
+    /// Curves of a policy with a certificate, along the judged people; `along` are its action probabilities there, where weights carry an
+    /// estimate of its value.
     pub(super) fn sensitivity(
         &self,
         certificate: &Certificate,
         panel: &Panel,
         draws: &PanelDraws,
-        along: &[f64],
+        along: Option<&[f64]>,
         others: &[(&str, &Policy)],
     ) -> Result<Sensitivity, Error> {
         let curve = |policy: &Policy, violation: Violation, at: &[f64]| {
@@ -54,7 +56,7 @@ impl Policy {
             let theirs = curve(other, Violation::CrossWorldCorrelation, &CORRELATIONS)?;
             crossings.push((name.to_string(), crossing(&CORRELATIONS, &correlation.means(), &theirs.means())));
         }
-        let (confounding, tipping) = self.confounding(panel, along).unwrap_or_default();
+        let (confounding, tipping) = along.and_then(|along| self.confounding(panel, along)).unwrap_or_default();
         Ok(Sensitivity { correlation, share, crossings, confounding, tipping })
     }
 

@@ -1,9 +1,9 @@
 //! The theory as executable claims: verdicts in a table, rates in charts.
 
 use super::plot::{Axis, BLUE, Chart, INK, Ink, Marker, Series, Span, VERMILION};
-use super::{Figure, Section, Table};
+use super::{Figure, Section, Table, comma_separated};
 use crate::kernel::numeric::Estimate;
-use crate::theory::{Budget, Expected, Form, Law, Row, UNCHECKED};
+use crate::theory::{Budget, Expected, Form, Law, Row, UNCHECKED, Verdict};
 
 /// The section of some claims, examined; `left_out` counts those that were not.
 pub fn claims(rows: &[Row], budget: Budget, left_out: usize) -> Section {
@@ -70,30 +70,59 @@ fn summary(rows: &[Row]) -> Table {
     table
 }
 
-/// Every claim with its verdict, its witness or worst ratio, and its control.
-fn verdicts(rows: &[Row]) -> Table {
-    let mut table = Table::new(
-        "Every claim. A verdict is never “true”: exact means enumerated or in closed form, not refuted means searched. The control is the same \
-         check where its answer must turn.",
-        8,
-        ["label", "form", "claim", "assumes", "verdict", "found", "control", "found by the control"],
-    )
-    .in_sentences();
+/// How much of a claim is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// With what it assumes and what its control found; errors with all their digits, and the time it took.
+    Everything,
+    /// What comes out the same on every machine: no times, and an error at rounding level as just that.
+    Reproducible,
+}
+
+/// Deviations below this are those of sums of floating-point numbers.
+const ROUNDING: f64 = 1e-10;
+
+/// The table of claims, one row each: the one that `verify` prints and pages, notebooks show.
+pub fn claims_table(caption: &str, rows: &[Row], detail: Detail) -> Table {
+    let everything = detail == Detail::Everything;
+    let found = |verdict: &Verdict| match verdict {
+        Verdict::Exact { error } if !everything && *error > 0.0 && *error < ROUNDING => {
+            "error at rounding level".into()
+        }
+        other => other.detail(),
+    };
+    let surprise = match detail {
+        Detail::Everything => " (!)",
+        Detail::Reproducible => " (not expected)",
+    };
+    let columns = if everything {
+        vec!["label", "form", "claim", "assumes", "verdict", "found", "control", "found by the control", "seconds"]
+    } else {
+        vec!["label", "form", "claim", "verdict", "found", "control"]
+    };
+    let words = columns.len() - usize::from(everything);
+    let mut table = Table::new(caption, words, columns);
     for row in rows {
         let claim = &row.claim;
-        let surprise = if row.as_expected { "" } else { " (!)" };
-        table.push([
-            claim.label.to_string(),
-            form_name(claim.form).to_string(),
-            claim.statement.to_string(),
-            claim.assumes.join("; "),
-            format!("{}{surprise}", row.verdict.word()),
-            row.verdict.detail(),
-            row.control.word().to_string(),
-            row.control.detail(),
-        ]);
+        let mut cells = vec![claim.label.to_string(), form_name(claim.form).to_string(), claim.statement.to_string()];
+        if everything {
+            cells.push(claim.assumes.join("; "));
+        }
+        cells.push(format!("{}{}", row.verdict.word(), if row.as_expected { "" } else { surprise }));
+        cells.extend([found(&row.verdict), row.control.word().to_string()]);
+        if everything {
+            cells.extend([row.control.detail(), format!("{:.1}", row.seconds)]);
+        }
+        table.push(cells);
     }
     table
+}
+
+/// Every claim with its verdict, its witness or worst ratio, and its control.
+fn verdicts(rows: &[Row]) -> Table {
+    let caption = "Every claim. A verdict is never “true”: exact means enumerated or in closed form, not refuted means searched. The control is the \
+                   same check where its answer must turn.";
+    claims_table(caption, rows, Detail::Everything).in_sentences()
 }
 
 /// Statements without a claim, and why.
@@ -143,10 +172,10 @@ fn rate(index: usize, row: &Row) -> Option<Figure> {
         series,
         references: vec![],
     };
-    let mut csv = format!("series,{},mean,standard_error\n", law.axis);
+    let mut csv = comma_separated::line(["series", &law.axis, "mean", "standard_error"]);
     for (name, law) in [("claim", Some(law)), ("control", row.control.law())] {
         for ((n, mean), error) in law.iter().flat_map(|l| l.sizes.iter().zip(&l.means).zip(&l.standard_errors)) {
-            csv += &format!("{name},{n},{mean},{error}\n");
+            csv += &comma_separated::line([name.to_string(), n.to_string(), mean.to_string(), error.to_string()]);
         }
     }
     let control = row.control.law().map_or(String::new(), |law| format!(" Control: slope {:.2}.", law.slope));
@@ -163,7 +192,7 @@ fn rate(index: usize, row: &Row) -> Option<Figure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::theory::{Claim, Verdict, claims as all, examine};
+    use crate::theory::{Claim, claims as all, examine};
 
     fn cheap() -> Vec<Row> {
         let some: Vec<Claim> = all().into_iter().filter(|claim| ["D4", "E8"].contains(&claim.label)).collect();

@@ -1,6 +1,7 @@
 //! The only place that formats or writes: tables, charts, and the report that holds them.
 
 mod claims;
+mod comma_separated;
 mod learners;
 mod manifest;
 pub mod notebook;
@@ -14,10 +15,10 @@ mod sim_all;
 mod sim_all_panels;
 mod table;
 
-pub use claims::claims;
+pub use claims::{Detail, claims, claims_table};
 pub use learners::learners;
 pub use manifest::Manifest;
-pub use page::{Figure, Report, Section, WriteError};
+pub use page::{Figure, Report, Section};
 pub use real_data::{additivity_table, paper_table, real_data};
 pub use semi::semi;
 pub use sim_all::sim_all;

@@ -1,8 +1,8 @@
 //! One HTML file that holds everything, readable on a phone and on paper, by day and by night.
 
 use super::{Manifest, Table, escape};
+use crate::kernel::data::{WriteError, atomically};
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// A chart with its words and its numbers.
@@ -55,16 +55,6 @@ pub struct Report {
     pub sections: Vec<Section>,
 }
 
-/// A file that could not be written.
-#[derive(Debug, thiserror::Error)]
-#[error("{path}: {source}")]
-pub struct WriteError {
-    /// The file.
-    pub path: PathBuf,
-    /// What the system said.
-    pub source: io::Error,
-}
-
 const STYLE: &str = include_str!("style.css");
 
 impl Report {
@@ -73,10 +63,7 @@ impl Report {
     /// # Errors
     /// [`WriteError`].
     pub fn write(&self, folder: &Path) -> Result<PathBuf, WriteError> {
-        let write = |name: &str, text: &str| {
-            let path = folder.join(name);
-            fs::write(&path, text).map_err(|source| WriteError { path, source })
-        };
+        let write = |name: &str, text: &str| atomically(&folder.join(name), |out| out.write_all(text.as_bytes()));
         fs::create_dir_all(folder).map_err(|source| WriteError { path: folder.into(), source })?;
         for section in &self.sections {
             for figure in &section.figures {

@@ -2,7 +2,7 @@
 
 use super::number::{plain, with_deviation, with_interval};
 use super::plot::{Axis, Dumbbell, Pair, Span, WIDTH};
-use super::{Figure, Section, Table};
+use super::{Figure, Section, Table, comma_separated};
 use crate::kernel::numeric::Estimate;
 use crate::reproduction::summary::{Point, curve};
 use crate::reproduction::{Cell, Method, Origin, Record, Scale, Study};
@@ -153,13 +153,13 @@ pub(super) fn action_shares(records: &[Record], study: &Study, attribute: &str, 
         return None;
     }
     let (action, name) = intensive(study);
-    let mut csv = "method,level,action,splits,share,share_se\n".to_string();
+    let mut csv = comma_separated::line(["method", "level", "action", "splits", "share", "share_se"]);
     let mut rows = Vec::new();
     for method in METHODS {
         let share = |z: usize| {
             let shares = records.iter().filter_map(|record| match &record.cell {
                 Cell::Split(c) if c.study == study.name() && c.attribute == attribute => {
-                    record.measured(method).map(|m| m.shares[z][action])
+                    record.measured(method).and_then(|m| m.shares.get(z)?.get(action).copied())
                 }
                 _ => None,
             });
@@ -170,7 +170,9 @@ pub(super) fn action_shares(records: &[Record], study: &Study, attribute: &str, 
             continue;
         }
         for (z, s) in shares.iter().enumerate() {
-            csv += &format!("{method},{},{name},{},{},{}\n", levels.name(z), s.count, s.mean, s.standard_error);
+            let numbers = [s.count.to_string(), s.mean.to_string(), s.standard_error.to_string()];
+            let words = [method.to_string(), levels.name(z).to_string(), name.clone()];
+            csv += &comma_separated::line(words.into_iter().chain(numbers));
         }
         rows.push(Pair { name: method.title(), shares: shares.map(Span::share) });
     }

@@ -1,7 +1,7 @@
 //! The charts of `fig:sim_all`.
 
-use super::Figure;
 use super::plot::{Axis, Chart, Ink, Reference, Series, Span};
+use super::{Figure, comma_separated};
 use crate::reproduction::summary::{Point, curve};
 use crate::reproduction::{Cell, Method, Record, Scale, Setting, Synthetic};
 
@@ -171,22 +171,15 @@ pub(super) fn unfairness_series(method: Method, points: &[Point]) -> Series {
 
 /// A chart with its numbers.
 pub(super) fn figure(name: &str, svg: String, caption: &str, curves: &[(Method, Vec<Point>)], axis: &str) -> Figure {
-    let mut csv =
-        format!("method,{axis},seeds,not_learned,cf_metric,cf_metric_se,value,value_se,long_value,long_value_se\n");
+    let quantities = ["cf_metric", "cf_metric_se", "value", "value_se", "long_value", "long_value_se"];
+    let mut csv = comma_separated::line(["method", axis, "seeds", "not_learned"].into_iter().chain(quantities));
     for (method, points) in curves {
         for p in points {
-            csv += &format!(
-                "{method},{},{},{},{},{},{},{},{},{}\n",
-                p.at,
-                p.unfairness.count,
-                p.missing,
-                p.unfairness.mean,
-                p.unfairness.standard_error,
-                p.value.mean,
-                p.value.standard_error,
-                p.long_value.mean,
-                p.long_value.standard_error
-            );
+            let counts = [p.unfairness.count.to_string(), p.missing.to_string()];
+            let numbers = [p.unfairness, p.value, p.long_value].map(|e| [e.mean, e.standard_error]);
+            let numbers = numbers.into_iter().flatten().map(|x| x.to_string());
+            csv +=
+                &comma_separated::line([method.to_string(), p.at.to_string()].into_iter().chain(counts).chain(numbers));
         }
     }
     Figure { name: name.into(), svg, caption: caption.into(), csv }

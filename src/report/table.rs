@@ -1,6 +1,7 @@
 //! One table, four ways to show it: terminal, Markdown, HTML, comma-separated.
 
-use super::escape;
+use super::{comma_separated, escape};
+use std::fmt;
 
 /// A table of text; the first column names the row, the others are numbers and are set flush right.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -44,17 +45,10 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// For a terminal.
+    /// For a terminal: the caption, where there is one, and the rows.
     pub fn terminal(&self) -> String {
-        let mut table = comfy_table::Table::new();
-        table.load_style(comfy_table::presets::NOTHING).set_header(&self.columns);
-        for row in &self.rows {
-            table.add_row(row);
-        }
-        for column in table.column_iter_mut().skip(self.words) {
-            column.set_cell_alignment(comfy_table::CellAlignment::Right);
-        }
-        format!("{}\n{table}\n", self.caption)
+        let caption = if self.caption.is_empty() { String::new() } else { format!("{}\n", self.caption) };
+        format!("{caption}{self}\n")
     }
 
     /// GitHub's Markdown, columns padded so that the source can be read too.
@@ -101,14 +95,9 @@ impl Table {
         )
     }
 
-    /// Comma-separated values, quoted where they must be.
+    /// Comma-separated values.
     pub fn csv(&self) -> String {
-        let field = |text: &String| {
-            let quote = text.contains([',', '"', '\n']);
-            if quote { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.clone() }
-        };
-        let line = |cells: &Vec<String>| cells.iter().map(field).collect::<Vec<_>>().join(",") + "\n";
-        std::iter::once(&self.columns).chain(&self.rows).map(line).collect()
+        std::iter::once(&self.columns).chain(&self.rows).map(comma_separated::line).collect()
     }
 
     /// An HTML table that carries its own style: a notebook has none of ours. The caption stands above it, or it would be as narrow as the table.
@@ -127,6 +116,24 @@ impl Table {
             escape(&self.caption),
             line("th", &self.columns)
         )
+    }
+}
+
+/// The rows under their titles, as a terminal shows them; sentences are wrapped to its width.
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = comfy_table::Table::new();
+        table.load_style(comfy_table::presets::NOTHING).set_header(&self.columns);
+        if self.sentences {
+            table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
+        }
+        for row in &self.rows {
+            table.add_row(row);
+        }
+        for column in table.column_iter_mut().skip(self.words) {
+            column.set_cell_alignment(comfy_table::CellAlignment::Right);
+        }
+        table.fmt(f)
     }
 }
 
@@ -149,6 +156,16 @@ mod tests {
                         | Full     |          0.545 |\n\
                         | a \"b\", c |              0 |\n";
         assert_eq!(table().markdown(), expected);
+    }
+
+    #[test]
+    fn a_terminal_shows_the_caption_only_where_there_is_one() {
+        let named = table();
+        let bare = Table { caption: String::new(), ..named.clone() };
+        assert_eq!(named.terminal(), format!("Two rows.\n{}", bare.terminal()));
+        assert_eq!(bare.terminal(), format!("{bare}\n"));
+        let lines: Vec<String> = bare.terminal().lines().map(|line| line.trim_end().to_string()).collect();
+        assert_eq!(lines, [" method    CF metric, < 1", " Full               0.545", " a \"b\", c               0"]);
     }
 
     #[test]

@@ -226,6 +226,15 @@ impl Cell {
         }
     }
 
+    /// Who is compared.
+    pub fn methods(&self) -> &[Method] {
+        match self {
+            Self::Synthetic(c) => &c.methods,
+            Self::SemiSynthetic(c) => &c.methods,
+            Self::Split(c) => &c.methods,
+        }
+    }
+
     /// How means and action values are fitted.
     pub fn learner(&self) -> Learner {
         match self {

@@ -4,7 +4,7 @@ use super::generative::Generative;
 use super::journal::Header;
 use super::policies::Stages;
 use super::synthetic::Comparison;
-use super::{Cell, Record, Study};
+use super::{Cell, Record, Shard, Study};
 use crate::kernel::data::Panel;
 use crate::kernel::model::fitted::FitError;
 use crate::kernel::numeric::Stream;
@@ -71,8 +71,8 @@ impl Context {
     }
 
     /// The header of files of results made with these studies.
-    pub fn header(&self) -> Header {
-        Header::new(self.studies.iter().map(|s| (s.name().into(), s.fingerprint())).collect())
+    pub fn header(&self, shard: Shard) -> Header {
+        Header::new(&self.studies, shard)
     }
 
     /// Fits the generative models that some cells will ask for.

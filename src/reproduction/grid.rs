@@ -1,8 +1,7 @@
 //! The paper's figures and tables as lists of cells: declared, not coded.
 
-use super::summary::of_one_grid;
-use super::{Cell, Learner, Method, Record, SemiSynthetic, Setting, Split, Study, Synthetic};
-use std::collections::BTreeSet;
+use super::{Cell, Learner, Method, SemiSynthetic, Setting, Split, Study, Synthetic};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
@@ -55,8 +54,84 @@ impl FromStr for Label {
     }
 }
 
+impl Serialize for Label {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Label {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// Labels at a scale: everything that decides which cells there are. Files of results carry theirs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grid {
+    labels: Vec<Label>,
+    scale: Scale,
+    studies: Vec<String>,
+}
+
+impl Grid {
+    /// Some labels; those on data are about these studies.
+    pub fn new(labels: &[Label], scale: Scale, studies: &[Study]) -> Self {
+        let mut labels = labels.to_vec();
+        labels.sort_unstable();
+        labels.dedup();
+        // Studies that no label speaks of are no part of the grid.
+        let named = studies.iter().filter(|study| labels.iter().any(|label| label.speaks_of(study)));
+        let mut studies: Vec<String> = named.map(|study| study.name().to_string()).collect();
+        studies.sort();
+        Self { labels, scale, studies }
+    }
+
+    /// The labels, each once, in the order of the report.
+    pub fn labels(&self) -> &[Label] {
+        &self.labels
+    }
+
+    /// The sizes.
+    pub fn scale(&self) -> &Scale {
+        &self.scale
+    }
+
+    /// The names of the studies that its cells are about.
+    pub fn studies(&self) -> impl Iterator<Item = &str> {
+        self.studies.iter().map(String::as_str)
+    }
+
+    /// All cells, in canonical order, each once. Studies that the grid does not name have no part in it.
+    pub fn cells(&self, studies: &[Study]) -> Vec<Cell> {
+        self.scale.cells_about(&self.labels, &self.own(studies))
+    }
+
+    /// The cells of one of its labels; none for another.
+    pub fn cells_of(&self, label: Label, studies: &[Study]) -> Vec<Cell> {
+        if self.labels.contains(&label) { self.scale.cells_about(&[label], &self.own(studies)) } else { Vec::new() }
+    }
+
+    fn own<'a>(&self, studies: &'a [Study]) -> Vec<&'a Study> {
+        studies.iter().filter(|study| self.studies().any(|name| name == study.name())).collect()
+    }
+}
+
+impl Label {
+    /// Whether the label has cells about this study.
+    fn speaks_of(self, study: &Study) -> bool {
+        match self {
+            Self::SimAll | Self::Learners => false,
+            Self::Semi => study.is_simulated(),
+            Self::RealData | Self::RealActionPercentage => true,
+        }
+    }
+}
+
 /// How large a reproduction is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Scale {
     /// N of panels a and d.
     pub sizes: Vec<usize>,
@@ -133,48 +208,21 @@ impl Scale {
         }
     }
 
-    /// The paper's scale with sizes, seeds, splits, people followed and learner read off results, for those that were only joined. Where
-    /// there are several grids, those of [`of_one_grid`] by the first learner are meant.
-    pub fn covering(records: &[Record]) -> Self {
-        let learner = records.iter().map(|record| record.cell.learner()).min().unwrap_or(Learner::LeastSquares);
-        let mut scale = Self { seeds: 0, splits: 0, learner, ..Self::paper() };
-        let (mut sizes, mut strengths, mut shifts) = (BTreeSet::new(), Vec::new(), Vec::new());
-        for record in of_one_grid(records, learner) {
-            match &record.cell {
-                Cell::Synthetic(c) => {
-                    scale.seeds = scale.seeds.max(c.seed);
-                    scale.evaluation_people = c.evaluation_people;
-                    sizes.insert(c.people);
-                    strengths.push(c.strength);
-                }
-                Cell::SemiSynthetic(c) => {
-                    scale.seeds = scale.seeds.max(c.seed);
-                    scale.semi_people = c.people;
-                    shifts.push(c.shift);
-                }
-                Cell::Split(c) => scale.splits = scale.splits.max(c.seed),
-            }
-        }
-        let distinct = |mut values: Vec<f64>| {
-            values.sort_by(f64::total_cmp);
-            values.dedup();
-            values
-        };
-        (scale.sizes, scale.strengths, scale.shifts) =
-            (sizes.into_iter().collect(), distinct(strengths), distinct(shifts));
-        scale
-    }
-
     /// The cells of some labels, in canonical order, each once. `studies` are those that the labels on data refer to.
     pub fn cells(&self, labels: &[Label], studies: &[Study]) -> Vec<Cell> {
+        self.cells_about(labels, &studies.iter().collect::<Vec<_>>())
+    }
+
+    fn cells_about(&self, labels: &[Label], studies: &[&Study]) -> Vec<Cell> {
         let mut cells = Vec::new();
         for label in labels {
             match label {
                 Label::SimAll => cells.extend(self.sim_all()),
                 Label::Learners => cells.extend(self.learners()),
-                Label::Semi => studies.iter().filter(|s| s.is_simulated()).for_each(|s| cells.extend(self.semi(s))),
-                Label::RealData | Label::RealActionPercentage => {
-                    studies.iter().for_each(|study| cells.extend(self.real_data(study)));
+                Label::Semi | Label::RealData | Label::RealActionPercentage => {
+                    for study in studies.iter().filter(|study| label.speaks_of(study)) {
+                        cells.extend(if *label == Label::Semi { self.semi(study) } else { self.real_data(study) });
+                    }
                 }
             }
         }
@@ -272,6 +320,7 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn cells_of_the_learners_are_cells_of_the_figure_by_both() {
@@ -290,16 +339,22 @@ mod tests {
     }
 
     #[test]
-    fn a_scale_read_off_results_is_that_of_the_first_learner() {
-        let scale = Scale { seeds: 7, learner_seeds: 3, ..Scale::quick() };
-        let cells = scale.cells(&[Label::SimAll, Label::Learners], &[]);
-        let records: Vec<Record> = cells.into_iter().map(|cell| Record { cell, results: vec![] }).collect();
-        let read = Scale::covering(&records);
-        assert_eq!((read.learner, read.seeds, read.evaluation_people), (Learner::LeastSquares, 7, 2000));
-        assert_eq!((read.sizes, read.strengths), (scale.sizes, scale.strengths));
-        let neural: Vec<Record> = records.into_iter().filter(|r| r.cell.learner() == Learner::Neural).collect();
-        let read = Scale::covering(&neural);
-        assert_eq!((read.learner, read.seeds, read.sizes), (Learner::Neural, 3, vec![100, 1000]));
+    fn a_grid_names_the_studies_that_its_labels_speak_of_and_is_read_back() {
+        let studies = [Study::stand_in()];
+        let scale = Scale { seeds: 2, splits: 3, ..Scale::quick() };
+        let grid = |labels: &[Label]| Grid::new(labels, scale.clone(), &studies);
+        assert_eq!(grid(&[Label::SimAll]).studies().count(), 0);
+        let both = grid(&[Label::RealData, Label::Semi, Label::RealData]);
+        assert_eq!(
+            (both.labels(), both.studies().collect::<Vec<_>>()),
+            (&[Label::Semi, Label::RealData][..], vec!["stand-in"])
+        );
+        assert_eq!(both.cells(&studies).len(), 4 * 3 * 2 + 4 * 3, "attributes by shifts by seeds, and by splits");
+        assert_eq!(both.cells_of(Label::RealData, &studies).len(), 4 * 3);
+        assert!(both.cells_of(Label::SimAll, &studies).is_empty());
+        assert!(grid(&[Label::SimAll]).cells_of(Label::SimAll, &studies).len() > 20);
+        let text = serde_json::to_string(&both).expect("a grid");
+        assert_eq!(serde_json::from_str::<Grid>(&text).expect("our own text"), both);
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | which cells make a figure? | [`Scale`] |
+//! | which cells make a figure? | [`Grid`]: a label at a [`Scale`] |
+//! | which results belong to which grid, and what is missing? | [`select`], [`missing`] |
 //! | what is in a cell, and which random numbers are its own? | [`Cell`] |
 //! | how is it done in parallel, resumed, split and joined? | [`run`], [`merge`], [`Shard`] |
 //! | what is in the file? | [`journal`] |
@@ -16,6 +17,7 @@
 mod additivity;
 mod cell;
 mod context;
+mod fingerprint;
 mod generative;
 mod grid;
 pub mod journal;
@@ -23,6 +25,7 @@ mod method;
 mod policies;
 mod record;
 mod runner;
+mod selection;
 mod shard;
 mod split;
 mod study;
@@ -31,12 +34,14 @@ mod synthetic;
 
 pub use cell::{Cell, Learner, SemiSynthetic, Setting, Split, Synthetic, UnknownLearner};
 pub use context::{CellError, Context};
+pub use fingerprint::Fingerprint;
 pub use generative::Generative;
-pub use grid::{Label, Scale, UnknownLabel};
+pub use grid::{Grid, Label, Scale, UnknownLabel};
 pub use method::{Method, UnknownMethod};
 pub use policies::{Candidate, NotLearned, School, Stages};
 pub use record::{Learning, Measured, MethodOutcome, MethodResult, Record};
-pub use runner::{Finished, Plan, Progress, RunError, merge, run};
+pub use runner::{Finished, Merged, Plan, Progress, RunError, merge, read_results, run};
+pub use selection::{Selection, missing, select};
 pub use shard::{NotAShard, Shard};
 pub use study::{Attribute, Origin, StarError, Study};
 pub use synthetic::DISCOUNT;

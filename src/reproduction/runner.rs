@@ -1,21 +1,23 @@
-//! Does cells: in parallel, resumably, a shard at a time.
+//! Does cells: in parallel, resumably, a shard at a time; and joins what was done apart.
 
-use super::journal::{Header, Journal, JournalError, finish, join, read, read_header};
+use super::journal::{self, Contents, Damage, Journal, JournalError, Lock};
 use super::policies::Stages;
-use super::{Cell, CellError, Context, Record, Shard};
+use super::selection::missing;
+use super::{Cell, CellError, Context, Grid, Record, Shard};
 use rayon::prelude::*;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// How cells are done; nothing here changes a digit.
+/// How cells are done; results are bit-identical whatever is said here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// The folder of results.
     pub folder: PathBuf,
     /// Which share of the cells.
     pub shard: Shard,
-    /// Whether to keep what an earlier run has done.
+    /// Whether to do only what an earlier run has not done. Without it the grid's cells are done again; results of other grids stay in the
+    /// file, and a file that does not fit is set aside.
     pub resume: bool,
     /// Threads; `None` for as many as there are cores.
     pub threads: Option<usize>,
@@ -43,6 +45,21 @@ pub struct Finished {
     pub stages: Stages,
     /// Cells that an earlier run had done.
     pub resumed: usize,
+    /// Lines of the earlier file that were damaged: their cells were done again.
+    pub damaged: Vec<Damage>,
+    /// Where an earlier file is now that did not fit, and why.
+    pub set_aside: Option<(PathBuf, String)>,
+}
+
+/// What a merge leaves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Merged {
+    /// Everything that was joined.
+    pub contents: Contents,
+    /// Cells that are missing, when that was allowed.
+    pub missing: usize,
+    /// Damaged lines, by file.
+    pub damaged: Vec<(PathBuf, Damage)>,
 }
 
 /// Why cells could not be done.
@@ -68,27 +85,50 @@ pub enum RunError {
         /// The folders.
         folders: Vec<PathBuf>,
     },
+    /// Shards or cells that are not there.
+    #[error(
+        "{missing} of {total} cells are missing ({what}; the first is {first}): run their shards again with --resume, or merge what there is \
+         with --partial"
+    )]
+    Incomplete {
+        /// Cells that are missing.
+        missing: usize,
+        /// Cells in all.
+        total: usize,
+        /// Whose they are.
+        what: String,
+        /// The first of them.
+        first: String,
+    },
 }
 
-/// Does the plan's share of `cells`, which are in canonical order, and leaves a finished file.
+/// Does the plan's share of a grid's cells and leaves a finished file.
 ///
 /// # Errors
 /// Any [`RunError`]. Cells that were done stay in the file, for a run that resumes.
 pub fn run(
-    cells: &[Cell],
+    grid: &Grid,
     context: &Context,
     plan: &Plan,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Finished, RunError> {
     let file = plan.folder.join(plan.shard.file_name());
-    let header = context.header();
+    let _lock = Lock::take(&file)?;
+    let cells = grid.cells(context.studies());
     let share = || cells.iter().enumerate().filter(|(i, _)| plan.shard.holds(*i)).map(|(_, cell)| cell);
-    let (journal, earlier) =
-        if plan.resume { Journal::resume(&file, &header)? } else { (Journal::create(&file, &header)?, Vec::new()) };
-    // Cells of another grid may be there too; this run neither needs nor repeats them, and the file keeps them.
+    let (mut contents, set_aside) = earlier(&file, context, plan)?;
+    if !contents.grids.contains(grid) {
+        contents.grids.push(grid.clone());
+    }
+    let damaged = std::mem::take(&mut contents.damaged);
+    journal::write(&file, &contents.header, &contents.grids, &contents.records)?;
+    let journal = Journal::open(&file)?;
+
+    // Cells of other grids may be there too; this run neither needs nor repeats them, and the file keeps them.
     let wanted: HashSet<String> = share().map(Cell::key).collect();
-    let (mut records, others): (Vec<Record>, Vec<Record>) =
-        earlier.into_iter().partition(|record| wanted.contains(&record.cell.key()));
+    let (own, others): (Vec<Record>, Vec<Record>) =
+        contents.records.into_iter().partition(|record| wanted.contains(&record.cell.key()));
+    let mut records = if plan.resume { own } else { Vec::new() };
     let known: HashSet<String> = records.iter().map(|record| record.cell.key()).collect();
     let left: Vec<&Cell> = share().filter(|cell| !known.contains(&cell.key())).collect();
     let (resumed, total) = (records.len(), records.len() + left.len());
@@ -121,15 +161,63 @@ pub fn run(
     drop(journal);
     records.extend(done);
     records.sort_by_cached_key(|record| record.cell.key());
-    finish(&file, &header, records.iter().chain(&others))?;
-    Ok(Finished { records, file, stages, resumed })
+    journal::write(&file, &contents.header, &contents.grids, records.iter().chain(&others))?;
+    Ok(Finished { records, file, stages, resumed, damaged, set_aside })
+}
+
+/// What is in the file already, under a header of ours. A file that does not fit is an error for a run that resumes; otherwise it is renamed,
+/// so that nothing is lost without being asked.
+fn earlier(file: &Path, context: &Context, plan: &Plan) -> Result<(Contents, Option<(PathBuf, String)>), RunError> {
+    let header = context.header(plan.shard);
+    let fresh = Contents { header: header.clone(), grids: vec![], records: vec![], damaged: vec![] };
+    if !begun(file)? {
+        return Ok((fresh, None));
+    }
+    match read_results(file, context) {
+        Ok(mut contents) => {
+            contents.header.studies.extend(header.studies);
+            Ok((contents, None))
+        }
+        Err(error) if plan.resume => Err(error.into()),
+        Err(error @ (JournalError::NoHeader { .. } | JournalError::Misfit { .. })) => {
+            let aside = (1..).map(|i| file.with_extension(format!("jsonl.old-{i}"))).find(|path| !path.exists());
+            let aside = aside.expect("a number that is free");
+            std::fs::rename(file, &aside).map_err(|source| JournalError::Io { path: file.into(), source })?;
+            Ok((fresh, Some((aside, error.to_string()))))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether there is more than the torn first line of a run that was killed at once.
+fn begun(file: &Path) -> Result<bool, JournalError> {
+    match std::fs::read(file) {
+        Ok(text) => Ok(text.contains(&b'\n')),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(JournalError::Io { path: file.into(), source }),
+    }
+}
+
+/// Reads a file whose numbers may stand beside those of this program on these studies.
+///
+/// # Errors
+/// [`JournalError`], a misfit by what is different.
+pub fn read_results(file: &Path, context: &Context) -> Result<Contents, JournalError> {
+    let contents = journal::read(file)?;
+    let studies = contents.records.iter().filter_map(|record| record.cell.study());
+    let named = studies.chain(contents.grids.iter().flat_map(Grid::studies));
+    match contents.header.fits(&context.header(Shard::WHOLE), named) {
+        Ok(()) => Ok(contents),
+        Err(misfit) => Err(JournalError::Misfit { path: file.into(), misfit }),
+    }
 }
 
 /// Joins the files of results in some folders into `into`, in canonical order.
 ///
 /// # Errors
-/// [`RunError::NothingToMerge`], and [`RunError::Journal`] when files contradict each other or were made by different programs.
-pub fn merge(folders: &[PathBuf], into: &Path) -> Result<(Header, Vec<Record>), RunError> {
+/// [`RunError::NothingToMerge`]; [`RunError::Journal`] when files contradict each other, or were made by another program or from other data;
+/// [`RunError::Incomplete`] when cells that were asked for are not there, unless `partial`. Nothing is written then.
+pub fn merge(folders: &[PathBuf], into: &Path, context: &Context, partial: bool) -> Result<Merged, RunError> {
     let mut files = Vec::new();
     for folder in folders {
         let io = |source| JournalError::Io { path: folder.clone(), source };
@@ -143,15 +231,53 @@ pub fn merge(folders: &[PathBuf], into: &Path) -> Result<(Header, Vec<Record>), 
         }
     }
     files.sort();
-    let Some(first) = files.first() else {
+    if files.is_empty() {
         return Err(RunError::NothingToMerge { folders: folders.to_vec() });
-    };
-    let header = read_header(first)?;
-    let mut records = Vec::new();
-    for file in &files {
-        join(file, &mut records, read(file, &header)?)?;
     }
-    records.sort_by_cached_key(|record| record.cell.key());
-    finish(&into.join(Shard::WHOLE.file_name()), &header, &records)?;
-    Ok((header, records))
+    let header = context.header(Shard::WHOLE);
+    let mut contents = Contents { header, grids: vec![], records: vec![], damaged: vec![] };
+    let (mut damaged, mut shards) = (Vec::new(), Vec::new());
+    for file in &files {
+        let found = read_results(file, context)?;
+        shards.push(found.header.shard);
+        damaged.extend(found.damaged.into_iter().map(|damage| (file.clone(), damage)));
+        for grid in found.grids {
+            if !contents.grids.contains(&grid) {
+                contents.grids.push(grid);
+            }
+        }
+        journal::join(file, &mut contents.records, found.records)?;
+    }
+    let absent = missing(&contents.grids, &contents.records, context.studies());
+    if let (Some((_, first)), false) = (absent.first(), partial) {
+        return Err(RunError::Incomplete {
+            missing: absent.len(),
+            total: absent.len() + contents.records.len(),
+            what: whose(&absent, &shards),
+            first: first.key(),
+        });
+    }
+    contents.records.sort_by_cached_key(|record| record.cell.key());
+    let file = into.join(Shard::WHOLE.file_name());
+    let _lock = Lock::take(&file)?;
+    journal::write(&file, &contents.header, &contents.grids, &contents.records)?;
+    Ok(Merged { contents, missing: absent.len(), damaged })
+}
+
+/// Missing cells by shard, where all files are shards of one n: `shard 3/3: 16`.
+fn whose(absent: &[(usize, Cell)], shards: &[Shard]) -> String {
+    let mut sizes: Vec<usize> = shards.iter().map(|shard| shard.of()).filter(|&of| of > 1).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let [of] = sizes[..] else { return "in files that are not shards of one run".into() };
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for (position, _) in absent {
+        *counts.entry(position % of).or_default() += 1;
+    }
+    let each = counts.into_iter().map(|(position, count)| {
+        let shard = Shard::holding(position, of);
+        let known = if shards.contains(&shard) { "cut off" } else { "not there" };
+        format!("shard {shard}: {count}, {known}")
+    });
+    each.collect::<Vec<_>>().join("; ")
 }

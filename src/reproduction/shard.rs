@@ -1,5 +1,6 @@
 //! A share of the cells, for machines that work side by side.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
@@ -19,6 +20,16 @@ impl Shard {
     /// Everything.
     pub const WHOLE: Self = Self { number: 1, of: 1 };
 
+    /// n.
+    pub fn of(self) -> usize {
+        self.of
+    }
+
+    /// The shard of n that holds the cell at this position of the canonical order.
+    pub fn holding(position: usize, of: usize) -> Self {
+        Self { number: position % of + 1, of }
+    }
+
     /// Whether this is the only shard.
     pub fn is_whole(self) -> bool {
         self.of == 1
@@ -28,7 +39,7 @@ impl Shard {
     ///
     /// Cells are dealt like cards: neighbours in the order cost about the same, so shares take about the same time.
     pub fn holds(self, position: usize) -> bool {
-        position % self.of == self.number - 1
+        self == Self::holding(position, self.of)
     }
 
     /// The name of the shard's file of results: `cells.jsonl`, or `cells.3-of-8.jsonl`.
@@ -53,6 +64,18 @@ impl FromStr for Shard {
             (1..=of).contains(&number).then_some(Self { number, of })
         };
         parse().ok_or_else(|| NotAShard(text.into()))
+    }
+}
+
+impl Serialize for Shard {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Shard {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 

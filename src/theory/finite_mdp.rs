@@ -1,8 +1,8 @@
 //! Decision problems with finitely many states, solved exactly: the oracle beside everything that is fitted.
 
 use crate::kernel::model::{Mechanism, World};
+use crate::kernel::numeric::sequential::solve_square;
 use crate::theory::FiniteWorld;
-use faer::linalg::solvers::Solve;
 use faer::{Col, Mat};
 use std::collections::HashMap;
 
@@ -109,7 +109,7 @@ impl FiniteMdp {
             }
         }
         let rewards = self.expectation(policy, &self.reward);
-        let solution = matrix.partial_piv_lu().solve(&Col::from_fn(n, |s| rewards[s]));
+        let solution = solve_square(matrix, Col::from_fn(n, |s| rewards[s]));
         crate::kernel::numeric::vector_state::clear_upper_vector_state();
         solution.iter().copied().collect()
     }

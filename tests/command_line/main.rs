@@ -440,16 +440,20 @@ fn a_merge_says_what_is_missing_and_asks_for_a_study_it_does_not_know() {
     let folder = Folder::new("merge_missing");
     let two_seeds = ["reproduce", "--quick", "--only", "fig:sim_all", "--seeds", "2", "--shard", "1/3"];
     folder.succeed(&[&two_seeds[..], &["--out", "shards"]].concat());
-    let output = folder.run(&["merge", "shards"]);
-    let warning = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() && warning.contains("cells are missing"), "{warning}");
+    let message = folder.refuse(&["merge", "shards"], "");
+    assert!(message.contains("cells are missing") && message.contains("--partial"), "{message}");
 
     simulated(&folder, "linear", "60");
     let real = ["reproduce", "--quick", "--only", "table:real_data", "--data", "data.csv", "--shard", "1/2"];
     folder.succeed(&[&real[..], &["--out", "own"]].concat());
-    let message = folder.refuse(&["merge", "own"], "");
-    assert!(message.contains("data") && message.contains("--data"), "{message}");
-    folder.succeed(&["merge", "own", "--data", "data.csv"]);
+    let message = folder.refuse(&["merge", "own", "--partial"], "");
+    assert!(message.contains("study `data`") && message.contains("--data"), "{message}");
+    fs::create_dir_all(folder.0.join("other")).unwrap();
+    let text = fs::read_to_string(folder.0.join("data.csv")).unwrap();
+    fs::write(folder.0.join("other/data.csv"), text.lines().take(300).collect::<Vec<_>>().join("\n")).unwrap();
+    let message = folder.refuse(&["merge", "own", "--partial", "--data", "other/data.csv"], "");
+    assert!(message.contains("has other data"), "{message}");
+    folder.succeed(&["merge", "own", "--partial", "--data", "data.csv"]);
     assert!(folder.0.join("own/report/index.html").exists());
 }
 

@@ -2,7 +2,7 @@
 
 use super::small;
 use counterfair::report::{real_data, sim_all};
-use counterfair::reproduction::{Context, Label, Method, Plan, Record, Shard, Study, run};
+use counterfair::reproduction::{Context, Grid, Label, Method, Plan, Record, Shard, Study, run};
 use std::sync::OnceLock;
 
 fn context() -> &'static Context {
@@ -14,9 +14,9 @@ fn records() -> &'static [Record] {
     static RECORDS: OnceLock<Vec<Record>> = OnceLock::new();
     RECORDS.get_or_init(|| {
         let folder = std::env::temp_dir().join(format!("counterfair-{}-tables", std::process::id()));
-        let cells = small().cells(&[Label::SimAll, Label::RealData], context().studies());
+        let grid = Grid::new(&[Label::SimAll, Label::RealData], small(), context().studies());
         let plan = Plan { folder: folder.clone(), shard: Shard::WHOLE, resume: false, threads: None };
-        let finished = run(&cells, context(), &plan, &|_| {}).expect("cells run");
+        let finished = run(&grid, context(), &plan, &|_| {}).expect("cells run");
         let _ = std::fs::remove_dir_all(folder);
         finished.records
     })

@@ -1,9 +1,12 @@
 //! Writing a file so that a crash never leaves half of it.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// The system refused to write a file.
 #[derive(Debug, thiserror::Error)]
@@ -16,10 +19,12 @@ pub struct WriteError {
 }
 
 /// Writes a file aside in the same directory, then renames it into place: whoever looks at `path` sees the old file or the
-/// whole new one. On failure, a panic of `write` included, the file aside is removed and the old one stays.
+/// whole new one. On failure, a panic of `write` included, the file aside is removed and the old one stays; what a run that
+/// was killed has left aside is removed before the next file is written in that directory.
 ///
-/// A symbolic link is followed. What is neither a file nor a directory (a pipe, `/dev/stdout`) is written to directly, since
-/// there a rename would replace the device by a file.
+/// A symbolic link is followed, also to a file that does not exist yet, and an old file's mode is kept. What is neither a
+/// file nor a directory (a pipe, a device) is written to directly, since there a rename would replace the device by a file;
+/// so are standard output and standard error by their names under `/dev`, even where they are redirected to a file.
 ///
 /// # Errors
 /// [`WriteError`] with what the system said.
@@ -37,15 +42,54 @@ pub fn atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<
 }
 
 fn in_place(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let target = match fs::metadata(path) {
-        Ok(found) if found.is_dir() => return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory")),
-        Ok(found) if !found.is_file() => return fill(OpenOptions::new().write(true).open(path)?, write).map(drop),
-        Ok(_) => fs::canonicalize(path)?,
-        Err(_) => path.to_path_buf(),
-    };
+    if let Some(mut stream) = standard_stream(path) {
+        write(&mut *stream)?;
+        return stream.flush();
+    }
+    let target = end_of_links(path)?;
+    let old = fs::metadata(&target).ok();
+    match &old {
+        Some(found) if found.is_dir() => return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory")),
+        Some(found) if !found.is_file() => return fill(OpenOptions::new().write(true).open(path)?, write).map(drop),
+        _ => {}
+    }
+    remove_leftovers(&target);
     let (aside, file) = Aside::create(&target)?;
+    if let Some(old) = old {
+        // Before the first byte is written: nobody who may not read the old file may read the new one.
+        file.set_permissions(old.permissions())?;
+    }
     fill(file, write)?.sync_all()?;
     aside.rename_to(&target)
+}
+
+/// Standard output or error, when the path names one of them. Opening these names again would begin at the start of the file
+/// that a shell appends to.
+fn standard_stream(path: &Path) -> Option<Box<dyn Write>> {
+    let named = |names: [&str; 3]| names.iter().any(|name| path == Path::new(name));
+    if named(["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]) {
+        Some(Box::new(io::stdout()))
+    } else if named(["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"]) {
+        Some(Box::new(io::stderr()))
+    } else {
+        None
+    }
+}
+
+/// Links in a chain beyond which it is taken for a circle.
+const LINKS: usize = 40;
+
+/// The path at the end of a chain of symbolic links, whether or not there is a file.
+pub(super) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_path_buf();
+    for _ in 0..LINKS {
+        match fs::read_link(&path) {
+            Ok(next) => path = path.parent().unwrap_or(Path::new("")).join(next),
+            // Not a link, or nothing there.
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "its symbolic links go round in a circle"))
 }
 
 fn fill(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<File> {
@@ -54,22 +98,32 @@ fn fill(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io:
     out.into_inner().map_err(io::IntoInnerError::into_error)
 }
 
+/// Letters of a file's name that are kept in the name of the file aside: a name of the full length allowed leaves no room.
+const PREFIX: usize = 40;
+const SUFFIX: &str = ".part";
+
+/// How the name of every file aside begins that belongs to this target.
+fn aside_prefix(target: &Path) -> io::Result<String> {
+    let name = target.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;
+    Ok(format!(".{}.", name.to_string_lossy().chars().take(PREFIX).collect::<String>()))
+}
+
 /// A file beside the target, removed unless it was renamed.
 struct Aside(Option<PathBuf>);
 
 impl Aside {
     fn create(target: &Path) -> io::Result<(Self, File)> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        let name = target.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;
+        let prefix = aside_prefix(target)?;
         loop {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
-            let mut beside = std::ffi::OsString::from(".");
-            // A name of the full length allowed leaves no room for a suffix; its first letters are enough here.
-            beside.push(name.to_string_lossy().chars().take(40).collect::<String>());
-            beside.push(format!(".{}-{count}.part", std::process::id()));
-            let path = target.with_file_name(beside);
+            let path = target.with_file_name(format!("{prefix}{}-{count}{SUFFIX}", std::process::id()));
             match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(file) => return Ok((Self(Some(path)), file)),
+                Ok(file) => {
+                    // A lock says that somebody is at work; where there are no locks, nothing is ever taken for a leftover.
+                    let _ = file.try_lock();
+                    return Ok((Self(Some(path)), file));
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             }
@@ -90,6 +144,33 @@ impl Drop for Aside {
         if let Some(path) = &self.0 {
             // Nothing is left to do when the removal fails too: the error on its way out says what went wrong first.
             let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// A file aside that is younger may belong to somebody who has not locked it yet.
+const SETTLED: Duration = Duration::from_secs(1);
+
+/// Removes what killed runs have left beside a target, once per target and process: they may hold people's data.
+fn remove_leftovers(target: &Path) {
+    static SEEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let first = SEEN.lock().map(|mut seen| seen.insert(target.to_path_buf())).unwrap_or(false);
+    let (true, Ok(prefix)) = (first, aside_prefix(target)) else { return };
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // A folder that cannot be listed or a file that cannot be removed is no reason not to write.
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let middle = name.strip_prefix(&prefix).and_then(|rest| rest.strip_suffix(SUFFIX));
+        let ours = middle.and_then(|middle| middle.split_once('-')).is_some_and(|(process, count)| {
+            process.parse::<u32>().is_ok_and(|process| process != std::process::id()) && count.parse::<u64>().is_ok()
+        });
+        let settled = entry
+            .metadata()
+            .and_then(|found| found.modified())
+            .is_ok_and(|written| written.elapsed().is_ok_and(|age| age >= SETTLED));
+        let abandoned = || OpenOptions::new().write(true).open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
+        if ours && settled && abandoned() {
+            let _ = fs::remove_file(entry.path());
         }
     }
 }
@@ -182,16 +263,75 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_is_followed_and_a_device_is_not_replaced() {
-        use std::os::unix::fs::{FileTypeExt, symlink};
+    fn links_are_followed_also_to_nowhere() {
+        use std::os::unix::fs::symlink;
         let scratch = Scratch::new("link");
         let (file, link) = (scratch.0.join("file"), scratch.0.join("link"));
-        fs::write(&file, "old").unwrap();
-        symlink(&file, &link).unwrap();
-        atomically(&link, |out| out.write_all(b"new")).unwrap();
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(fs::read(&file).unwrap(), b"new");
-        atomically(Path::new("/dev/null"), |out| out.write_all(b"gone")).unwrap();
-        assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+        symlink("file", &link).unwrap();
+        for text in ["first", "second"] {
+            atomically(&link, |out| out.write_all(text.as_bytes())).unwrap();
+            assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+            assert_eq!(fs::read_to_string(&file).unwrap(), text);
+        }
+        let circle = scratch.0.join("circle");
+        symlink("circle", &circle).unwrap();
+        let message = atomically(&circle, |_| Ok(())).unwrap_err().to_string();
+        assert!(message.contains("circle"), "{message}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_written_to_and_not_replaced() {
+        use std::os::unix::fs::FileTypeExt;
+        let scratch = Scratch::new("pipe");
+        let pipe = scratch.0.join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo is part of every Unix");
+        assert!(made.success());
+        std::thread::scope(|threads| {
+            let reader = threads.spawn(|| fs::read(&pipe).unwrap());
+            atomically(&pipe, |out| out.write_all(b"through")).unwrap();
+            assert_eq!(reader.join().unwrap(), b"through");
+        });
+        assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+        assert_eq!(scratch.names(), ["pipe"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_old_files_mode_is_kept_while_it_is_written_and_after() {
+        use std::os::unix::fs::PermissionsExt;
+        let scratch = Scratch::new("mode");
+        let path = scratch.0.join("private.csv");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        atomically(&path, |_| {
+            let aside = scratch.names().into_iter().find(|name| name.ends_with(SUFFIX)).expect("a file aside");
+            assert_eq!(mode(&scratch.0.join(aside)), 0o640);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(mode(&path), 0o640);
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_removed_and_what_others_write_is_not() {
+        let scratch = Scratch::new("leftover");
+        let left = |name: &str| {
+            let path = scratch.0.join(name);
+            fs::write(&path, "people").unwrap();
+            let file = OpenOptions::new().write(true).open(&path).unwrap();
+            file.set_modified(std::time::SystemTime::now() - 2 * SETTLED).unwrap();
+            file
+        };
+        // Process numbers stop at 2²²: nobody has these.
+        drop(left(".out.csv.99999999-0.part"));
+        let busy = left(".out.csv.99999998-0.part");
+        busy.try_lock().unwrap();
+        drop(left(".out.csv.notes.part"));
+        drop(left(".other.csv.99999999-0.part"));
+        atomically(&scratch.0.join("out.csv"), |out| out.write_all(b"new")).unwrap();
+        let kept = [".other.csv.99999999-0.part", ".out.csv.99999998-0.part", ".out.csv.notes.part", "out.csv"];
+        assert_eq!(scratch.names(), kept);
     }
 }

@@ -18,8 +18,9 @@ use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use ::parquet::record::Field;
 use ::parquet::schema::types::Type;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, UnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 /// Rows per row group: enough to compress well, few enough to hold one column of a group in memory.
 const GROUP: usize = 1 << 18;
@@ -31,13 +32,20 @@ const GROUP: usize = 1 << 18;
 /// [`DataError`], which names file, row, column and value.
 pub fn read_parquet(path: &Path, options: &ReadOptions) -> Result<Read, DataError> {
     let file = path.display().to_string();
-    let wrong = |error: ParquetError| DataError::Parquet { file: file.clone(), reason: error.to_string() };
     let opened = std::fs::File::open(path).map_err(|source| unreadable(file.clone(), source))?;
+    // The Parquet library panics on some damaged files; to whoever brought the file that is one more way not to be valid.
+    let read = quietly(AssertUnwindSafe(|| read_opened(&file, opened, options)));
+    read.unwrap_or_else(|_| Err(DataError::Parquet { file, reason: "it is damaged: it contradicts itself".into() }))
+}
+
+fn read_opened(file: &str, opened: std::fs::File, options: &ReadOptions) -> Result<Read, DataError> {
+    let wrong = |error: ParquetError| DataError::Parquet { file: file.into(), reason: error.to_string() };
     let reader = SerializedFileReader::new(opened).map_err(wrong)?;
-    let fields = reader.metadata().file_metadata().schema().get_fields();
-    let header: Vec<String> = fields.iter().map(|field| field.name().to_string()).collect();
+    let metadata = reader.metadata().file_metadata();
+    let header: Vec<String> = metadata.schema().get_fields().iter().map(|field| field.name().to_string()).collect();
     let columns = header.len();
-    let mut table = Table::new(Source::new(&file, header.into_iter(), options, Line::Row)?, options.missing);
+    check_size(file, metadata.num_rows(), columns)?;
+    let mut table = Table::new(Source::new(file, header.into_iter(), options, Line::Row)?, options.missing);
     let mut cells = vec![String::new(); columns];
     for (row, number) in reader.get_row_iter(None).map_err(wrong)?.zip(1..) {
         let row = row.map_err(wrong)?;
@@ -47,6 +55,41 @@ pub fn read_parquet(path: &Path, options: &ReadOptions) -> Result<Read, DataErro
         table.push(number, |j| &cells[j])?;
     }
     assemble(table, options)
+}
+
+/// Cells that a file may have: as numbers they take 4 GiB. A few bytes of Parquet can stand for any number of them.
+const MOST_CELLS: i128 = 1 << 29;
+
+fn check_size(file: &str, rows: i64, columns: usize) -> Result<(), DataError> {
+    let cells = i128::from(rows) * columns as i128;
+    if (0..=MOST_CELLS).contains(&cells) {
+        return Ok(());
+    }
+    let gibibytes = 8.0 * cells as f64 / (1u64 << 30) as f64;
+    let reason = format!("it says that it has {rows} rows of {columns} columns, which would take {gibibytes:.1} GiB");
+    Err(DataError::Parquet { file: file.into(), reason })
+}
+
+thread_local! {
+    /// Whether a panic of this thread is about to be caught and told in other words.
+    static QUIET: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Runs something whose panics are caught and not printed.
+fn quietly<R>(work: impl FnOnce() -> R + UnwindSafe) -> std::thread::Result<R> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let previous = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !QUIET.get() {
+                previous(panic);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let result = catch_unwind(work);
+    QUIET.set(false);
+    result
 }
 
 /// The text of a value; a real number keeps its point (`1.0`), as in the CSV that the same table would give.

@@ -70,13 +70,21 @@ impl Estimate {
     /// # Panics
     /// When `confidence` is not strictly between 0 and 1.
     pub fn interval(&self, confidence: f64) -> (f64, f64) {
+        let half = self.half_width(confidence);
+        (self.mean - half, self.mean + half)
+    }
+
+    /// Half the width of the [interval](Self::interval); +∞ when `count` is below 2.
+    ///
+    /// # Panics
+    /// When `confidence` is not strictly between 0 and 1.
+    pub fn half_width(&self, confidence: f64) -> f64 {
         assert!(0.0 < confidence && confidence < 1.0, "confidence {confidence} is outside (0, 1)");
         if self.count < 2 {
-            return (f64::NEG_INFINITY, f64::INFINITY);
+            return f64::INFINITY;
         }
         let t = StudentsT::new(0.0, 1.0, (self.count - 1) as f64).expect("positive degrees of freedom");
-        let half = t.inverse_cdf(0.5 + confidence / 2.0) * self.standard_error;
-        (self.mean - half, self.mean + half)
+        t.inverse_cdf(0.5 + confidence / 2.0) * self.standard_error
     }
 }
 
@@ -85,10 +93,10 @@ fn standard_error(squares: f64, n: f64, total: f64) -> f64 {
     if n > 1.0 { (n / (n - 1.0) * squares).sqrt() / total } else { f64::INFINITY }
 }
 
-/// `mean ± 1.96 standard errors`; decimals follow the error's two leading digits unless a precision is given.
+/// `mean ± half the 95 % interval` of Student's t; decimals follow the error's two leading digits unless a precision is given.
 impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let half = 1.96 * self.standard_error;
+        let half = self.half_width(0.95);
         match f.precision().or_else(|| decimals(half)) {
             _ if half.is_infinite() => write!(f, "{} ± ∞", self.mean),
             Some(digits) => write!(f, "{:.digits$} ± {:.digits$}", self.mean, half),
@@ -176,12 +184,12 @@ mod tests {
     #[test]
     fn an_estimate_prints_the_digits_its_error_allows() {
         let estimate = |mean, standard_error| Estimate { mean, standard_error, count: 9 };
-        assert_eq!(estimate(0.123_456, 0.002).to_string(), "0.1235 ± 0.0039");
-        assert_eq!(estimate(12.34, 0.5).to_string(), "12.34 ± 0.98");
-        assert_eq!(estimate(1234.56, 70.0).to_string(), "1235 ± 137");
+        assert_eq!(estimate(0.123_456, 0.002).to_string(), "0.1235 ± 0.0046");
+        assert_eq!(estimate(12.34, 0.5).to_string(), "12.3 ± 1.2");
+        assert_eq!(estimate(1234.56, 70.0).to_string(), "1235 ± 161");
         assert_eq!(estimate(0.5, 0.0).to_string(), "0.5 ± 0");
         assert_eq!(estimate(0.5, f64::INFINITY).to_string(), "0.5 ± ∞");
-        assert_eq!(format!("{:.3}", estimate(0.123_456, 0.02)), "0.123 ± 0.039");
+        assert_eq!(format!("{:.3}", estimate(0.123_456, 0.02)), "0.123 ± 0.046");
     }
 
     #[test]

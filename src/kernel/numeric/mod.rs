@@ -27,6 +27,7 @@ mod person_weights;
 pub mod quadrature;
 mod ridge;
 mod row_factor;
+pub(crate) mod sequential;
 mod slope;
 pub mod small;
 mod streams;

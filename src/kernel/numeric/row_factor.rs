@@ -1,5 +1,6 @@
 //! Least squares for many right-hand sides when the Gram matrix cannot be trusted: the singular values of the rows themselves.
 
+use super::sequential::singular;
 use super::tolerance;
 use super::triangle::RowFolder;
 use faer::Mat;
@@ -29,10 +30,9 @@ impl RowFactor {
         let triangle: Mat<f64> = folder.finish();
         let mut factor =
             Self { features, rank: 0, condition: f64::INFINITY, inverse_gram: vec![0.0; features * features] };
-        let Ok(svd) = triangle.svd() else {
+        let Some((singular, right)) = singular(triangle.as_ref()) else {
             return factor;
         };
-        let (singular, right) = (svd.S().column_vector(), svd.V());
         let largest = singular[0];
         let threshold = largest * tolerance::rank(rows, features);
         factor.rank = (0..features).filter(|&j| singular[j] > threshold).count();

@@ -1,9 +1,9 @@
 //! Claims with their verdicts, rates with their slopes, bounds with what happened.
 
 use super::{Content, Show};
-use crate::report::Table;
 use crate::report::number::{plain, significant, with_bounds};
-use crate::theory::{Bounds, Form, Row, Verdict};
+use crate::report::{Detail, Table, claims_table};
+use crate::theory::{Bounds, Row};
 
 impl Show for [Row] {
     fn content(&self) -> Content {
@@ -11,33 +11,9 @@ impl Show for [Row] {
     }
 }
 
-/// What was found. Errors at rounding level differ between machines; that they are at rounding level does not.
-fn found(verdict: &Verdict) -> String {
-    match verdict {
-        Verdict::Exact { error } if *error > 0.0 && *error < ROUNDING => "error at rounding level".into(),
-        other => other.detail(),
-    }
-}
-
-/// Deviations below this are those of sums of floating-point numbers.
-const ROUNDING: f64 = 1e-10;
-
-/// One row a claim; what took how long is left out, because it never comes twice.
+/// One row per claim; what took how long is left out, because it never comes twice.
 pub fn verdicts(caption: &str, rows: &[Row]) -> Table {
-    let mut table = Table::new(caption, 6, ["label", "form", "claim", "verdict", "found", "control"]);
-    for row in rows {
-        let form = if row.claim.form == Form::Printed { "printed" } else { "corrected" };
-        let surprise = if row.as_expected { "" } else { " (not expected)" };
-        table.push([
-            row.claim.label.to_string(),
-            form.to_string(),
-            row.claim.statement.to_string(),
-            format!("{}{surprise}", row.verdict.word()),
-            found(&row.verdict),
-            row.control.word().to_string(),
-        ]);
-    }
-    table
+    claims_table(caption, rows, Detail::Reproducible)
 }
 
 /// The rates among some rows: what theory gives, the slope with its interval, and the slope of the control.

@@ -128,7 +128,10 @@ pub trait OrStop {
     /// What is there when all went well.
     type Value;
 
-    /// The value; when there is none, the error is printed as the command line would print it and the cell fails.
+    /// The value; when there is none, the cell fails with the words of the error.
+    ///
+    /// # Panics
+    /// When there is none: that is how a cell fails.
     fn or_stop(self) -> Self::Value;
 }
 
@@ -140,10 +143,9 @@ impl<T, E: fmt::Display> OrStop for Result<T, E> {
     }
 }
 
-/// Ends the process that runs the cells: the one way to fail a cell without the words of a panic around those of the error.
+/// Fails the cell with the words of the error.
 fn stop(error: &dyn fmt::Display) -> ! {
-    eprintln!("error: {error}");
-    std::process::exit(2)
+    panic!("error: {error}")
 }
 
 #[cfg(test)]

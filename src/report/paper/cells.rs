@@ -45,7 +45,7 @@ pub(super) fn pack(records: &[Record]) -> String {
     }
     lines.sort();
     let rows = std::iter::once(header).chain(lines.into_iter().map(|(_, fields)| fields));
-    rows.map(|fields| fields.join(",") + "\n").collect()
+    rows.map(crate::report::comma_separated::line).collect()
 }
 
 fn address(cell: &Cell) -> (&'static [&'static str], Vec<String>) {

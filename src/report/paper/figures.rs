@@ -8,7 +8,7 @@ use crate::report::plot::{Axis, BLUE, Chart, GREEN, Ink, Marker, ORANGE, Series,
 use crate::report::real_data::action_shares;
 use crate::report::semi::semi_at;
 use crate::report::sim_all_panels::Panels;
-use crate::reproduction::Setting;
+use crate::reproduction::{Label, Setting};
 
 /// Pixels of a chart that stands beside two others: its text is then about as large as a caption's.
 const THIRD: (u32, u32) = (330, 262);
@@ -31,7 +31,7 @@ pub(super) fn figures(sources: &Sources) -> Files {
         }
     }
     for study in *studies {
-        figures.extend(semi_at(&results.semi, scale, study, HALF).figures);
+        figures.extend(semi_at(&results.semi, &results.scale(Label::Semi), study, HALF).figures);
         if !study.is_simulated() {
             let shares = |attribute| action_shares(&results.splits, study, attribute, THIRD.0);
             figures.extend(study.attributes().filter_map(shares));

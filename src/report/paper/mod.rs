@@ -24,8 +24,8 @@ pub use results::{
     AdditivityRow, Measured, OptimumRow, Peer, Quartiles, Results, ResultsError, Run, read_run, refresh,
 };
 
-use super::WriteError;
-use crate::reproduction::{Record, Scale, Study};
+use crate::kernel::data::{WriteError, atomically};
+use crate::reproduction::{Label, Scale, Study};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -41,14 +41,13 @@ struct Sources<'a> {
     results: &'a Results,
     studies: &'a [Study],
     proofs: &'a Proofs,
-    /// The sizes of the reproduction, read off its cells.
+    /// The sizes at which `fig:sim_all` was asked for.
     scale: Scale,
 }
 
 /// Everything that the text includes: figures as SVG, tables, labels and numbers as JSON.
 pub fn generate(results: &Results, studies: &[Study], proofs: &Proofs) -> Files {
-    let all: Vec<Record> = [&results.sim_all, &results.semi, &results.splits].into_iter().flatten().cloned().collect();
-    let sources = Sources { results, studies, proofs, scale: Scale::covering(&all) };
+    let sources = Sources { results, studies, proofs, scale: results.scale(Label::SimAll) };
     let mut files = figures::figures(&sources);
     files.insert("tables.json".into(), pretty(&tables::tables(&sources)));
     files.insert("labels.json".into(), pretty(&labels::labels(&sources)));
@@ -74,8 +73,7 @@ pub fn write(folder: &Path, files: &Files) -> Result<(), WriteError> {
         }
     }
     for (name, text) in files {
-        let path = folder.join(name);
-        fs::write(&path, text).map_err(told(&path))?;
+        atomically(&folder.join(name), |out| out.write_all(text.as_bytes()))?;
     }
     Ok(())
 }

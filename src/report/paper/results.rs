@@ -1,13 +1,13 @@
 //! What is kept under `paper/results/`: long computations, small enough to be committed.
 
 use super::cells::{kept, pack, unpack};
-use crate::reproduction::summary::of_one_grid;
-use crate::reproduction::{Cell, DISCOUNT, Learner, NotLearned, Record, Scale, Setting, Study};
+use crate::kernel::data::{WriteError, atomically};
+use crate::reproduction::{DISCOUNT, Label, Learner, NotLearned, Record, Scale, Selection, Setting, Study};
 use crate::theory::optimum::{OptimumError, optimum};
 use crate::theory::{Row, RowsError, read_rows};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,8 @@ pub struct Results {
     pub semi: Vec<Record>,
     /// Cells of `table:real_data`, whole.
     pub splits: Vec<Record>,
+    /// The scale at which the cells of each label were asked for, by the label's name.
+    pub scales: BTreeMap<String, Scale>,
     /// How long the cells of `fig:sim_all` took, where that is known.
     pub run: Option<Run>,
     /// The claims, examined.
@@ -134,6 +136,9 @@ pub enum ResultsError {
         /// What it said.
         source: io::Error,
     },
+    /// A file could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
     /// A file that does not hold what it should.
     #[error("{path}, line {line}: {reason}")]
     Content {
@@ -164,6 +169,7 @@ const SIM_ALL: &str = "sim_all.csv";
 const NETWORKS: &str = "networks.csv";
 const SEMI: &str = "semi.csv";
 const SPLITS: &str = "splits.jsonl";
+const SCALES: &str = "scales.json";
 const RUN: &str = "run.json";
 const VERDICTS: &str = "verdicts.json";
 const MEASURED: &str = "measured.json";
@@ -203,6 +209,7 @@ impl Results {
             networks: cells(NETWORKS)?,
             semi: cells(SEMI)?,
             splits,
+            scales: json(&folder.join(SCALES))?.unwrap_or_default(),
             run: json::<Option<Run>>(&folder.join(RUN))?.flatten(),
             verdicts: Vec::new(),
             measured: json(&folder.join(MEASURED))?.unwrap_or_default(),
@@ -210,32 +217,32 @@ impl Results {
         })
     }
 
-    /// Takes over the cells of a reproduction: of each kind those of one grid, and those of `fig:sim_all` by networks. Kinds of cells that it
-    /// has none of stay as they are, and so do the cells of `fig:sim_all` when it has only some of them, as `table:learners` does; what it took
-    /// is kept for `fig:sim_all`.
-    pub fn take_cells(&mut self, mut records: Vec<Record>, run: Option<Run>) {
-        records.sort_by_cached_key(|record| record.cell.key());
-        let of = |learner, wanted: fn(&Cell) -> bool| -> Vec<Record> {
-            let found = of_one_grid(&records, learner).into_iter();
-            found.filter(|record| wanted(&record.cell)).collect()
-        };
-        let keys = |records: &[Record]| records.iter().map(|r| r.cell.key()).collect::<BTreeSet<_>>();
-        let networks = of(Learner::Neural, |c| matches!(c, Cell::Synthetic(c) if c.learner == Learner::Neural));
-        let sim_all = of(Learner::LeastSquares, |c| matches!(c, Cell::Synthetic(c) if c.learner != Learner::Neural));
-        let (found, kept) = (keys(&sim_all), keys(&self.sim_all));
-        let only_some = found.len() < kept.len() && found.is_subset(&kept);
-        if !only_some && !found.is_empty() {
-            self.sim_all = sim_all;
-            // Of a run that was resumed, or did other things too, nobody knows how long these cells took.
-            self.run = run.filter(|run| run.resumed == 0 && run.cells == self.sim_all.len());
-        }
-        let semi = of(Learner::LeastSquares, |c| matches!(c, Cell::SemiSynthetic(_)));
-        let splits = of(Learner::LeastSquares, |c| matches!(c, Cell::Split(_)));
-        for (kept, found) in [(&mut self.networks, networks), (&mut self.semi, semi), (&mut self.splits, splits)] {
-            if !found.is_empty() {
-                *kept = found;
+    /// Takes over the cells of a reproduction, label by label; what it has no cells of stays as it is. What it took is kept for `fig:sim_all`.
+    pub fn take_cells(&mut self, selections: Vec<Selection>, run: Option<&Run>) {
+        for Selection { label, scale, records, .. } in selections {
+            match label {
+                Label::SimAll if scale.learner == Learner::Neural => continue,
+                Label::SimAll => {
+                    // Of a run that was resumed, or did other things too, nobody knows how long these cells took.
+                    self.run = run.filter(|run| run.resumed == 0 && run.cells == records.len()).cloned();
+                    self.sim_all = records;
+                }
+                // Those by least squares are among the cells of the figure.
+                Label::Learners => {
+                    self.networks = records.into_iter().filter(|r| r.cell.learner() == Learner::Neural).collect();
+                }
+                Label::Semi => self.semi = records,
+                Label::RealData => self.splits = records,
+                // The same cells as `table:real_data`.
+                Label::RealActionPercentage => continue,
             }
+            self.scales.insert(label.to_string(), scale);
         }
+    }
+
+    /// The scale at which the cells of a label were asked for; the paper's where there are none.
+    pub fn scale(&self, label: Label) -> Scale {
+        self.scales.get(&label.to_string()).cloned().unwrap_or_else(Scale::paper)
     }
 
     /// Writes everything but the comparisons of speed, which have a file of their own.
@@ -245,8 +252,7 @@ impl Results {
     pub fn write(&self, folder: &Path) -> Result<(), ResultsError> {
         fs::create_dir_all(folder).map_err(|source| ResultsError::Io { path: folder.into(), source })?;
         let put = |name: &str, text: String| {
-            let path = folder.join(name);
-            fs::write(&path, text).map_err(|source| ResultsError::Io { path, source })
+            atomically(&folder.join(name), |out| out.write_all(text.as_bytes())).map_err(ResultsError::from)
         };
         for (name, records) in [(SIM_ALL, &self.sim_all), (NETWORKS, &self.networks), (SEMI, &self.semi)] {
             if !records.is_empty() {
@@ -255,6 +261,7 @@ impl Results {
         }
         let line = |record: &Record| serde_json::to_string(record).expect("records are plain") + "\n";
         put(SPLITS, self.splits.iter().map(line).collect())?;
+        put(SCALES, super::pretty(&self.scales))?;
         put(RUN, super::pretty(&self.run))?;
         put(VERDICTS, super::pretty(&self.verdicts))?;
         put(MEASURED, super::pretty(&self.measured))
@@ -336,10 +343,11 @@ pub fn read_run(manifest: &Path) -> Result<Option<Run>, ResultsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduction::Label;
 
-    fn cells(scale: &Scale, label: Label) -> Vec<Record> {
-        scale.cells(&[label], &[]).into_iter().map(|cell| Record { cell, results: vec![] }).collect()
+    fn selection(scale: &Scale, label: Label) -> Vec<Selection> {
+        let cells = scale.cells(&[label], &[]);
+        let records: Vec<Record> = cells.into_iter().map(|cell| Record { cell, results: vec![] }).collect();
+        vec![Selection { label, scale: scale.clone(), total: records.len(), records, others: 0 }]
     }
 
     fn run(cells: usize) -> Option<Run> {
@@ -350,14 +358,20 @@ mod tests {
     fn cells_of_the_learners_do_not_take_the_place_of_the_figure() {
         let scale = Scale { seeds: 4, learner_seeds: 2, ..Scale::paper() };
         let mut results = Results::default();
-        results.take_cells(cells(&scale, Label::SimAll), run(4 * 18));
+        results.take_cells(selection(&scale, Label::SimAll), run(4 * 18).as_ref());
         assert_eq!((results.sim_all.len(), results.networks.len(), results.run.clone()), (4 * 18, 0, run(4 * 18)));
-        results.take_cells(cells(&scale, Label::Learners), run(16));
+        results.take_cells(selection(&scale, Label::Learners), run(16).as_ref());
         assert_eq!((results.sim_all.len(), results.networks.len(), results.run.clone()), (4 * 18, 8, run(4 * 18)));
-        // Other cells do: of another size, or more seeds.
-        results.take_cells(cells(&Scale { seeds: 5, ..scale.clone() }, Label::SimAll), None);
+        // Cells of the figure do, and those that were resumed have no time.
+        let more = Scale { seeds: 5, ..scale.clone() };
+        let resumed = run(5 * 18).map(|run| Run { resumed: 1, ..run });
+        results.take_cells(selection(&more, Label::SimAll), resumed.as_ref());
         assert_eq!((results.sim_all.len(), results.networks.len(), results.run.clone()), (5 * 18, 8, None));
-        results.take_cells(cells(&Scale { seeds: 1, ..Scale::quick() }, Label::SimAll), run(12));
-        assert_eq!((results.sim_all.len(), results.run), (12, run(12)));
+        assert_eq!((results.scale(Label::SimAll), results.scale(Label::Learners)), (more, scale.clone()));
+        assert_eq!(results.scale(Label::Semi), Scale::paper());
+        // The figure by networks is not the figure of the paper.
+        let networks = Scale { learner: Learner::Neural, ..scale };
+        results.take_cells(selection(&networks, Label::SimAll), None);
+        assert_eq!(results.sim_all.len(), 5 * 18);
     }
 }

@@ -9,7 +9,7 @@ use crate::report::plot::SIZE;
 use crate::report::real_data::table as real_data;
 use crate::report::sim_all_panels::Panels;
 use crate::report::{Table, paper_table};
-use crate::reproduction::{Method, Setting, Study};
+use crate::reproduction::{Label, Method, Setting, Study};
 use crate::theory::{Form, Row};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ pub(super) fn tables(sources: &Sources) -> BTreeMap<String, Table> {
     add("claims", claims(sources));
     add("real_paper", paper_table());
     for study in sources.studies {
-        let table = real_data(&sources.results.splits, &sources.scale, study);
+        let table = real_data(&sources.results.splits, &sources.results.scale(Label::RealData), study);
         add(&format!("real_{}", study.name().replace('-', "_")), table);
         if !study.is_simulated() {
             add(&format!("differences_{}", study.name()), differences(sources, study));

@@ -5,6 +5,7 @@ mod star;
 
 pub use star::StarError;
 
+use super::fingerprint::Fingerprint;
 use crate::kernel::data::{Labels, Panel, PanelBuilder, Person};
 
 /// One sensitive attribute of everybody in a study.
@@ -123,23 +124,20 @@ impl Study {
         Some(builder.finish())
     }
 
-    /// A number that changes with any of the data: FNV-1a over everything a cell can see.
+    /// A number that changes with any of the data, and with the names by which they are shown.
     pub fn fingerprint(&self) -> String {
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        let mut absorb = |bytes: &[u8]| {
-            for &byte in bytes {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-            }
-        };
+        let names =
+            |sum: Fingerprint, labels: &Labels| labels.names().iter().fold(sum, |sum, name| sum.with_text(name));
+        let mut sum = names(Fingerprint::EMPTY, self.panel.action_names());
         for attribute in &self.attributes {
-            absorb(attribute.name.as_bytes());
-            attribute.codes.iter().for_each(|code| absorb(&code.to_le_bytes()));
+            sum = names(sum.with_text(&attribute.name), &attribute.levels);
+            sum = attribute.codes.iter().fold(sum, |sum, code| sum.with(&code.to_le_bytes()));
         }
         for person in self.panel.iter() {
-            absorb(person.id.as_bytes());
-            person.states.iter().chain(person.rewards).for_each(|x| absorb(&x.to_bits().to_le_bytes()));
-            person.actions.iter().for_each(|a| absorb(&a.to_le_bytes()));
+            sum = sum.with_text(person.id);
+            sum = person.states.iter().chain(person.rewards).fold(sum, |sum, x| sum.with(&x.to_bits().to_le_bytes()));
+            sum = person.actions.iter().fold(sum, |sum, a| sum.with(&a.to_le_bytes()));
         }
-        format!("{hash:016x}")
+        sum.text()
     }
 }

@@ -1,8 +1,15 @@
 //! The regression of one group of people: its rows, and how much a solution bends.
 
+use super::FitError;
 use super::basis::StateBasis;
 use super::terms::Block;
 use crate::kernel::data::{Panel, Person};
+
+/// Memory that a fit may take at once, in bytes: 4 GiB.
+const MOST_BYTES: u128 = 4 << 30;
+
+/// Square matrices of a fit that are held at once: the sums of five folds and of all, the roughness, and a factor.
+const SQUARES: u128 = 8;
 
 /// Which people, which functions of their states, and how these stand beside actions and levels.
 pub(super) struct Design<'a> {
@@ -19,6 +26,21 @@ impl<'a> Design<'a> {
     /// Number of columns.
     pub fn columns(&self) -> usize {
         self.blocks.iter().map(|b| b.functions).sum()
+    }
+
+    /// Makes sure that there is room for the fit, before anything is allocated for it.
+    ///
+    /// # Errors
+    /// [`FitError::TooLarge`].
+    pub fn check_size(&self) -> Result<(), FitError> {
+        let (columns, rows) = (self.columns(), self.people().map(|(_, person)| person.actions.len()).sum::<usize>());
+        let width = (columns + self.panel.state_dim() + 1) as u128;
+        let bytes = 8 * width * (SQUARES * width + rows as u128);
+        if bytes > MOST_BYTES {
+            let gibibytes = |bytes: u128| bytes as f64 / (1u64 << 30) as f64;
+            return Err(FitError::TooLarge { columns, rows, needed: gibibytes(bytes), allowed: gibibytes(MOST_BYTES) });
+        }
+        Ok(())
     }
 
     /// The people it is about, each with their place in the panel.

@@ -55,7 +55,9 @@ fn group(panel: &Panel, basis: Basis, only: Option<usize>, code: LevelCode, valu
     };
     let pooling = if only.is_some() { Pooling::PerLevel } else { Pooling::Pooled };
     let blocks = blocks(&basis, pooling, code, panel.action_names().len(), panel.levels().len());
-    let smoothing = choose(&Design { panel, basis: &basis, blocks: &blocks, values, only });
+    let design = Design { panel, basis: &basis, blocks: &blocks, values, only };
+    design.check_size()?;
+    let smoothing = choose(&design);
     Ok(Group { only, basis, smoothing })
 }
 
@@ -86,6 +88,25 @@ fn error(panel: &Panel, groups: &[Group]) -> f64 {
 mod tests {
     use super::*;
     use crate::kernel::data::{Labels, PanelBuilder, Person};
+
+    #[test]
+    fn a_fit_that_there_is_no_room_for_is_refused_before_it_is_begun() {
+        let width = 6000;
+        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), width).unwrap();
+        for (id, level) in [("a", 0), ("b", 1), ("c", 1)] {
+            let states: Vec<f64> = (0..2 * width).map(|j| (j * 7 % 11) as f64).collect();
+            builder.push(Person { id, level, states: &states, actions: &[level], rewards: &[0.5] }).unwrap();
+        }
+        let panel = builder.finish();
+        // An intercept and a slope per state, for each of two actions.
+        match groups(&panel, Basis::Linear, Pooling::PerLevel, LevelCode::Indicator, &[0.0, 1.0]) {
+            Err(FitError::TooLarge { columns, rows, needed, allowed }) => {
+                assert_eq!((columns, rows, allowed), (2 * (width + 1), 1, 4.0));
+                assert!(needed > 15.0 && needed < 25.0, "{needed}");
+            }
+            other => panic!("{:?}", other.map(|_| "a fit")),
+        }
+    }
 
     #[test]
     fn errors_of_outputs_are_measured_by_the_spread_of_what_was_seen_to_follow() {

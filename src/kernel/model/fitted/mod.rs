@@ -131,6 +131,21 @@ pub enum FitError {
     /// Numbers too large to be standardised.
     #[error(transparent)]
     Standardizer(#[from] StandardizerError),
+    /// More columns than there is room for.
+    #[error(
+        "a regression with {columns} columns on {rows} rows would take {needed:.1} GiB of memory, more than {allowed:.0}: \
+         leave out states or take a smaller model"
+    )]
+    TooLarge {
+        /// Columns of the regression.
+        columns: usize,
+        /// Its rows.
+        rows: usize,
+        /// Memory it would take, in GiB.
+        needed: f64,
+        /// Memory it may take, in GiB.
+        allowed: f64,
+    },
     /// Too high a degree.
     #[error(transparent)]
     Degree(#[from] TooManyMonomials),
