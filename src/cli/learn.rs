@@ -42,6 +42,9 @@ pub struct Arguments {
     /// The policy file to write
     #[arg(long, value_name = "FILE")]
     save: PathBuf,
+    /// Save the policy even if learning diverged, had not settled or was rank-deficient
+    #[arg(long)]
+    save_anyway: bool,
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
@@ -82,12 +85,16 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     })?;
     let Learned { mut policy, outcome, condition, warnings } = learned;
     policy.manifest.command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
-    policy.save(&arguments.save)?;
+    let fitness = policy.fitness();
+    let saved = fitness.is_ok() || arguments.save_anyway;
+    if saved {
+        policy.save(&arguments.save)?;
+    }
     let (panel, transitions) = (people.panel(), policy.manifest.transitions);
     if arguments.json {
         let summary = serde_json::json!({
             "method": policy.method, "people": panel.people(), "transitions": transitions, "outcome": outcome.to_string(),
-            "condition": condition, "warnings": warnings,
+            "condition": condition, "warnings": warnings, "saved": saved,
         });
         println!("{summary:#}");
     } else {
@@ -97,5 +104,8 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         println!("{}: {transitions} transitions; {outcome}", arguments.save.display());
         warn(&warnings);
     }
-    Ok(())
+    match fitness {
+        Err(why) if !saved => Err(CliError::NotSaved { file: arguments.save.display().to_string(), why }),
+        _ => Ok(()),
+    }
 }

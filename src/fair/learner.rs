@@ -1,7 +1,8 @@
 //! A learner: settings in, a policy out.
 
 use super::{
-    Error, Manifest, Method, People, Policy, Preprocessed, Preprocessing, StoredQ, policy::Parts, preprocess, warnings,
+    Error, Manifest, Method, People, Policy, Preprocessed, Preprocessing, Seen, StoredQ, policy::Parts, preprocess,
+    warnings,
 };
 use crate::kernel::data::Panel;
 use crate::kernel::learn::features::{Features, Polynomial};
@@ -71,6 +72,15 @@ pub struct Learned {
     pub warnings: Vec<String>,
 }
 
+/// What a policy takes from fitted Q iteration.
+struct Fit {
+    q: StoredQ,
+    seen: Seen,
+    outcome: Outcome,
+    condition: Option<f64>,
+    transitions: usize,
+}
+
 impl Learner {
     /// The default learner of a method.
     pub fn new(method: Method) -> Self {
@@ -117,7 +127,7 @@ impl Learner {
                 (None, panel.level_shares(), fit, Vec::new())
             }
         };
-        let (q, outcome, condition, transitions) = fit;
+        let Fit { q, seen, outcome, condition, transitions } = fit;
         notes.extend(warnings::of_outcome(outcome, panel));
         let policy = Policy::new(Parts {
             method: self.method,
@@ -129,6 +139,7 @@ impl Learner {
             level_weights,
             mechanism,
             q,
+            seen: Some(seen),
             manifest: Manifest {
                 program: format!("counterfair {}", env!("CARGO_PKG_VERSION")),
                 command: String::new(),
@@ -136,6 +147,7 @@ impl Learner {
                 discount: self.iteration.discount,
                 transitions,
                 outcome: outcome.to_string(),
+                ended: Some(outcome),
             },
         });
         Ok(Learned { policy, outcome, condition, warnings: notes })
@@ -179,11 +191,7 @@ impl Learner {
         }
     }
 
-    fn fit_stored<V: View>(
-        &self,
-        experience: &Experience<V>,
-        panel: &Panel,
-    ) -> Result<(StoredQ, Outcome, Option<f64>, usize), Error> {
+    fn fit_stored<V: View>(&self, experience: &Experience<V>, panel: &Panel) -> Result<Fit, Error> {
         let (q, outcome, condition) = self.fit(experience, panel.levels().len())?;
         let q = match q {
             ActionValues::Linear(q) => {
@@ -191,7 +199,8 @@ impl Learner {
             }
             ActionValues::Neural(q) => StoredQ::Neural(q.net().clone()),
         };
-        Ok((q, outcome, condition, experience.transitions()))
+        let seen = Seen::of(experience.views(), experience.width());
+        Ok(Fit { q, seen, outcome, condition, transitions: experience.transitions() })
     }
 }
 
