@@ -63,49 +63,53 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     let mut log = arguments.log.as_ref().map(open).transpose()?;
     let on_error = if arguments.keep_going { OnError::GoOn } else { OnError::Stop };
     let (mut input, mut output) = (Lines::new(std::io::stdin().lock()), std::io::stdout().lock());
-    let mut answers = String::new();
     while let Some(mut lines) = input.block()? {
         lines.retain(|(_, text)| text.is_none_or(|text| !text.iter().all(u8::is_ascii_whitespace)));
-        if on_error == OnError::Stop
-            && let Some(long) = lines.iter().position(|(_, text)| text.is_none())
-        {
-            lines.truncate(long + 1);
-        }
-        let mut answered = deployment.answer_all(lines.iter().filter_map(|(_, text)| *text), on_error)?.into_iter();
-        if let Some(log) = &mut log {
-            log.write(answered.as_slice().iter().flatten())?;
-        }
-        answers.clear();
-        let mut stopped = None;
-        for (number, text) in lines {
-            let refused = match text {
-                None => {
-                    let problem = format!("longer than {LONGEST_LINE} bytes");
-                    (json!({ "line": number, "error": problem }).to_string(), problem)
-                }
-                Some(_) => match answered.next() {
-                    Some(Ok(answer)) => {
-                        answers.push_str(&answer.text);
-                        answers.push('\n');
-                        continue;
-                    }
-                    Some(Err(error)) => (error.to_json(number), error.to_string()),
-                    None => break,
-                },
-            };
-            if on_error == OnError::Stop {
-                stopped = Some(CliError::Line { line: number, problem: refused.1 });
-                break;
+        let mut rest = &lines[..];
+        while !rest.is_empty() {
+            let (answers, done, stopped) = answer(&mut deployment, rest, on_error, log.as_mut())?;
+            output.write_all(answers.as_bytes())?;
+            // Decisions are waited for: they must not sit in a buffer.
+            output.flush()?;
+            if let Some(error) = stopped {
+                return Err(error);
             }
-            answers.push_str(&refused.0);
-            answers.push('\n');
-        }
-        output.write_all(answers.as_bytes())?;
-        // Decisions are waited for: they must not sit in a buffer.
-        output.flush()?;
-        if let Some(error) = stopped {
-            return Err(error);
+            rest = &rest[done..];
         }
     }
     Ok(())
+}
+
+/// Answers the first of the lines: the text to print, how many lines it answers, and the error that ends the stream, if there is one.
+fn answer(
+    deployment: &mut Deployment,
+    lines: &[(usize, Option<&[u8]>)],
+    on_error: OnError,
+    log: Option<&mut Log>,
+) -> Result<(String, usize, Option<CliError>), CliError> {
+    let first_long = lines.iter().position(|(_, text)| text.is_none()).unwrap_or(lines.len());
+    if first_long == 0 {
+        let (line, problem) = (lines[0].0, format!("longer than {LONGEST_LINE} bytes"));
+        return Ok(match on_error {
+            OnError::Stop => (String::new(), 1, Some(CliError::Line { line, problem })),
+            OnError::GoOn => (format!("{}\n", json!({ "line": line, "error": problem })), 1, None),
+        });
+    }
+    let answered = deployment.answer_all(lines[..first_long].iter().filter_map(|(_, text)| *text), on_error)?;
+    if let Some(log) = log {
+        log.write(answered.iter().flatten())?;
+    }
+    let mut answers = String::new();
+    for ((number, _), answer) in lines.iter().zip(&answered) {
+        match answer {
+            Ok(answer) => answers.push_str(&answer.text),
+            Err(error) if on_error == OnError::GoOn => answers.push_str(&error.to_json(*number)),
+            Err(error) => {
+                let stopped = CliError::Line { line: *number, problem: error.to_string() };
+                return Ok((answers, answered.len(), Some(stopped)));
+            }
+        }
+        answers.push('\n');
+    }
+    Ok((answers, answered.len(), None))
 }

@@ -69,13 +69,15 @@ impl Deployment {
     /// # Errors
     /// [`LineError`].
     pub fn answer(&mut self, line: &[u8]) -> Result<String, LineError> {
-        let answered = self.stage_line(line)?;
+        let answered = self.stage_line(&Line::parse(line)?)?;
         self.commit().map_err(|error| LineError { id: written_id(line), problem: error.into() })?;
         Ok(answered.text)
     }
 
-    /// The same for many lines, in their order, of which all that is answered is kept at once: no answer is given before what it rests
-    /// on is kept. After [`OnError::Stop`] the last of the answers is an error, and later lines were not read.
+    /// The same for the first of many lines, up to the second about one person, of which all that is answered is kept at once: no answer
+    /// is given before what it rests on is kept. Only a person's last request can be sent again; by the time that their next one is
+    /// taken up, this one has been answered. The caller passes on the answers, then asks with the lines that are left. After
+    /// [`OnError::Stop`] the last of the answers is an error, and later lines were not read.
     ///
     /// # Errors
     /// [`MemoryError`] when nothing could be kept; then no answer may be given.
@@ -85,8 +87,12 @@ impl Deployment {
         on_error: OnError,
     ) -> Result<Vec<Result<Answered, LineError>>, MemoryError> {
         let mut answers = Vec::new();
-        for line in lines {
-            let answer = self.stage_line(line);
+        for text in lines {
+            let line = Line::parse(text);
+            if line.as_ref().is_ok_and(|line| self.staged.contains_key(line.asks.id())) {
+                break;
+            }
+            let answer = line.and_then(|line| self.stage_line(&line));
             // A memory that cannot be read is nothing that the next line would cure.
             if let Err(LineError { problem: RequestError::Memory(error), .. }) = answer {
                 self.staged.clear();
@@ -102,24 +108,23 @@ impl Deployment {
         Ok(answers)
     }
 
-    fn stage_line(&mut self, text: &[u8]) -> Result<Answered, LineError> {
-        let line = Line::parse(text).map_err(|problem| LineError { id: written_id(text), problem })?;
+    fn stage_line(&mut self, line: &Line<'_>) -> Result<Answered, LineError> {
         let refused = |problem| LineError { id: Some(line.id.to_owned()), problem };
-        match line.asks {
+        match &line.asks {
             Asks::Forget { id } => {
-                let forgotten = self.stage_forget(&id).map_err(|error| refused(error.into()))?;
+                let forgotten = self.stage_forget(id).map_err(|error| refused(error.into()))?;
                 let text = format!("{{\"id\":{},\"forgotten\":{forgotten}}}", line.id.get());
-                Ok(Answered { text, id, decision: None })
+                Ok(Answered { text, id: id.clone(), decision: None })
             }
             Asks::Decide(request) => {
-                let decision = self.stage(&request).map_err(refused)?;
+                let decision = self.stage(request).map_err(refused)?;
                 let text = match self.explain {
                     Explain::InDecision => {
                         answer(line.id, request.time, &Decision { explanation: None, ..decision.clone() })
                     }
                     Explain::Never | Explain::InAnswer => answer(line.id, request.time, &decision),
                 };
-                Ok(Answered { text, id: request.id, decision: Some(decision) })
+                Ok(Answered { text, id: request.id.clone(), decision: Some(decision) })
             }
         }
     }
@@ -137,8 +142,21 @@ enum Asks {
     Forget { id: String },
 }
 
+impl Asks {
+    fn id(&self) -> &str {
+        match self {
+            Self::Decide(request) => &request.id,
+            Self::Forget { id } => id,
+        }
+    }
+}
+
 impl<'a> Line<'a> {
-    fn parse(text: &'a [u8]) -> Result<Self, RequestError> {
+    fn parse(text: &'a [u8]) -> Result<Self, LineError> {
+        Self::read(text).map_err(|problem| LineError { id: written_id(text), problem })
+    }
+
+    fn read(text: &'a [u8]) -> Result<Self, RequestError> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Written<'a> {

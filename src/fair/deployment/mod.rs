@@ -117,7 +117,8 @@ impl Deployment {
         Ok(decision)
     }
 
-    /// Decides for many, in their order, and remembers all of it at once: no decision is given out before what it rests on is kept.
+    /// Decides for many, in their order, and remembers all of it at once: no decision is given out before what it rests on is kept. Of
+    /// several about one person only the last can be sent again after a crash: ask for them in calls of their own.
     ///
     /// # Errors
     /// [`MemoryError`] when nothing could be kept; then no decision was taken. What is wrong with one request stands in its place.

@@ -270,7 +270,8 @@ fn a_decision_can_say_how_sure_it_is() {
         upper: vec![1.0, 1.0, 3.0, 1.0],
         high: vec![1.0, 1.0, 3.0, 1.0],
     };
-    let policy = Policy { seen: Some(seen), ..policy(Method::Ours) };
+    let mut policy = policy(Method::Ours);
+    policy.seen = Some(seen);
     let mut ours = Deployment::new(policy.clone()).explaining(Explain::InAnswer);
     let sure = ask(&mut ours, r#"{"id": "ann", "z": "m", "state": [2.5, 1.0]}"#);
     // Values 0.5, 1 and 0.75 at (0.5, 0.25, 2.5, 1), which is inside.
@@ -371,7 +372,9 @@ fn another_policy_takes_over_by_replaying_what_was_observed() {
     assert_eq!(left, Migrated { people: 0, left_behind: vec!["bob".into(), "eve".into()] });
     // Nor one that knows an action the new policy does not.
     let renamed: Labels = serde_json::from_str(r#"["high", "low", "nothing"]"#).unwrap();
-    let unknown = migrate(desk.memory(), codes, &Policy { actions: renamed, ..new }, &mut moved, false).unwrap_err();
+    let mut other = new;
+    other.actions = renamed;
+    let unknown = migrate(desk.memory(), codes, &other, &mut moved, false).unwrap_err();
     assert!(unknown.to_string().contains(r#"no action "none""#), "{unknown}");
 }
 
@@ -410,4 +413,22 @@ fn a_history_is_kept_up_to_its_bound_and_then_only_the_last_step() {
         // A retry is known in either case.
         assert!(desk.decide(&Request::after("ann", "m", "low", state).at(t)).unwrap().repeated);
     }
+}
+
+/// Both committed at once, the first could not be sent again after a crash.
+#[test]
+fn the_second_line_about_a_person_waits_until_the_first_is_answered() {
+    let line = |id: u32, t: u64, action: &str| {
+        format!(r#"{{"id": {id}, "z": "m", "state": [{t}.5, 1.0], "action": {action}, "time": {t}}}"#)
+    };
+    let lines = [line(1, 1, "null"), line(2, 1, "null"), line(1, 1, "null"), line(2, 2, "0"), line(1, 2, "\"low\"")];
+    let mut ours = deployed(Method::Ours);
+    let mut answer = |lines: &[String]| {
+        let answers = ours.answer_all(lines.iter().map(|line| line.as_bytes()), OnError::GoOn).unwrap();
+        answers.iter().map(Result::is_ok).collect::<Vec<_>>()
+    };
+    assert_eq!(answer(&lines), [true, true]);
+    // A request that is repeated, and one that is refused, change nothing that could be lost.
+    assert_eq!(answer(&lines[2..]), [true, false, true]);
+    assert_eq!(answer(&lines[4..]), [true]);
 }
