@@ -1,50 +1,115 @@
 //! `counterfair decide`: deployment on a stream of people.
 
 use super::error::CliError;
-use counterfair::fair::Policy;
+use super::lines::{LONGEST_LINE, Lines};
+use super::log::Log;
+use counterfair::fair::{Deployment, Explain, HISTORY, MemoryFile, OnError, Policy};
 use serde_json::json;
-use std::io::{BufRead, Write};
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The policy file
     #[arg(long, value_name = "FILE")]
     policy: PathBuf,
+    /// Remember people in this file, which survives a crash: no answer is given before what it rests on is on disk
+    #[arg(long, value_name = "FILE")]
+    memory: Option<PathBuf>,
+    /// When the memory is started: keep whole histories, which `migrate` needs, of up to this many decisions per person
+    #[arg(long, value_name = "H", default_value_t = HISTORY, requires = "memory")]
+    history: u64,
+    /// Say with each answer how sure it is: values of all actions, margin, distance from what the policy learned from
+    #[arg(long)]
+    explain: bool,
+    /// Append one line per decision to this file, for auditors: who, when, what, why
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Serve a policy even if its learning did not end well
+    #[arg(long)]
+    serve_anyway: bool,
     /// Answer a bad line with an error object and go on, instead of stopping
     #[arg(long)]
     keep_going: bool,
 }
 
-/// The longest line read: a state of a few thousand coordinates fits many times over.
-const LONGEST_LINE: usize = 1 << 20;
+/// A policy that may be served.
+pub fn load(path: &Path, serve_anyway: bool) -> Result<Policy, CliError> {
+    let policy = Policy::load(path)?;
+    match policy.fitness() {
+        Err(why) if !serve_anyway => Err(CliError::NotServed { file: path.display().to_string(), why }),
+        _ => Ok(policy),
+    }
+}
 
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let mut deployment = Policy::load(&arguments.policy).map_err(counterfair::fair::Error::from)?.deploy();
-    let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
-    let mut line = Vec::new();
-    for number in 1.. {
-        line.clear();
-        let read = std::io::Read::take(&mut input, LONGEST_LINE as u64 + 1).read_until(b'\n', &mut line)?;
-        if read == 0 {
-            return Ok(());
+    let policy = load(&arguments.policy, arguments.serve_anyway)?;
+    let deployment = match &arguments.memory {
+        None => policy.deploy(),
+        Some(file) => {
+            let memory = MemoryFile::open(file, &policy, arguments.history)?;
+            Deployment::with_memory(policy, memory)
         }
-        if read > LONGEST_LINE {
-            // The rest of the line cannot be told from the next one, so there is no going on.
-            return Err(CliError::Line { line: number, problem: format!("longer than {LONGEST_LINE} bytes") });
+    };
+    let mut deployment = deployment.explaining(match (arguments.explain, &arguments.log) {
+        (true, _) => Explain::InAnswer,
+        (false, Some(_)) => Explain::InDecision,
+        (false, None) => Explain::Never,
+    });
+    let open = |path: &PathBuf| {
+        Log::open(path, deployment.fingerprint())
+            .map_err(|source| CliError::Read { file: path.display().to_string(), source })
+    };
+    let mut log = arguments.log.as_ref().map(open).transpose()?;
+    let on_error = if arguments.keep_going { OnError::GoOn } else { OnError::Stop };
+    let (mut input, mut output) = (Lines::new(std::io::stdin().lock()), std::io::stdout().lock());
+    while let Some(mut lines) = input.block()? {
+        lines.retain(|(_, text)| text.is_none_or(|text| !text.iter().all(u8::is_ascii_whitespace)));
+        let mut rest = &lines[..];
+        while !rest.is_empty() {
+            let (answers, done, stopped) = answer(&mut deployment, rest, on_error, log.as_mut())?;
+            output.write_all(answers.as_bytes())?;
+            // Decisions are waited for: they must not sit in a buffer.
+            output.flush()?;
+            if let Some(error) = stopped {
+                return Err(error);
+            }
+            rest = &rest[done..];
         }
-        if line.iter().all(u8::is_ascii_whitespace) {
-            continue;
-        }
-        let answer = match deployment.answer(&line) {
-            Ok(answer) => answer,
-            Err(problem) if arguments.keep_going => json!({ "line": number, "error": problem.to_string() }).to_string(),
-            Err(problem) => return Err(CliError::Line { line: number, problem: problem.to_string() }),
-        };
-        output.write_all(answer.as_bytes())?;
-        output.write_all(b"\n")?;
-        // A decision is waited for: it must not sit in a buffer.
-        output.flush()?;
     }
     Ok(())
+}
+
+/// Answers the first of the lines: the text to print, how many lines it answers, and the error that ends the stream, if there is one.
+fn answer(
+    deployment: &mut Deployment,
+    lines: &[(usize, Option<&[u8]>)],
+    on_error: OnError,
+    log: Option<&mut Log>,
+) -> Result<(String, usize, Option<CliError>), CliError> {
+    let first_long = lines.iter().position(|(_, text)| text.is_none()).unwrap_or(lines.len());
+    if first_long == 0 {
+        let (line, problem) = (lines[0].0, format!("longer than {LONGEST_LINE} bytes"));
+        return Ok(match on_error {
+            OnError::Stop => (String::new(), 1, Some(CliError::Line { line, problem })),
+            OnError::GoOn => (format!("{}\n", json!({ "line": line, "error": problem })), 1, None),
+        });
+    }
+    let answered = deployment.answer_all(lines[..first_long].iter().filter_map(|(_, text)| *text), on_error)?;
+    if let Some(log) = log {
+        log.write(answered.iter().flatten())?;
+    }
+    let mut answers = String::new();
+    for ((number, _), answer) in lines.iter().zip(&answered) {
+        match answer {
+            Ok(answer) => answers.push_str(&answer.text),
+            Err(error) if on_error == OnError::GoOn => answers.push_str(&error.to_json(*number)),
+            Err(error) => {
+                let stopped = CliError::Line { line: *number, problem: error.to_string() };
+                return Ok((answers, answered.len(), Some(stopped)));
+            }
+        }
+        answers.push('\n');
+    }
+    Ok((answers, answered.len(), None))
 }

@@ -8,6 +8,8 @@ pub enum CliError {
     #[error(transparent)]
     Fair(#[from] counterfair::fair::Error),
     #[error(transparent)]
+    SameFile(#[from] counterfair::kernel::data::SameFile),
+    #[error(transparent)]
     Optimum(#[from] OptimumError),
     #[error(transparent)]
     Reproduce(#[from] super::reproduce::ReproduceError),
@@ -21,6 +23,10 @@ pub enum CliError {
     Read { file: String, source: std::io::Error },
     #[error(transparent)]
     Io(#[from] std::io::Error),
+    #[error("{file} was not saved: {why}; --save-anyway saves it all the same")]
+    NotSaved { file: String, why: counterfair::fair::Unfit },
+    #[error("{file} is not served: {why}; --serve-anyway serves it all the same")]
+    NotServed { file: String, why: counterfair::fair::Unfit },
     #[error("{0}")]
     Argument(String),
     #[error("standard input, line {line}: {problem}")]
@@ -41,7 +47,9 @@ macro_rules! through_the_front_door {
 through_the_front_door!(
     counterfair::kernel::data::DataError,
     counterfair::kernel::data::WriteError,
-    counterfair::kernel::data::PanelError
+    counterfair::kernel::data::PanelError,
+    counterfair::fair::MemoryError,
+    counterfair::fair::PolicyFileError
 );
 
 impl CliError {

@@ -52,6 +52,9 @@ pub struct Arguments {
     /// The policy file to write
     #[arg(long, value_name = "FILE")]
     save: PathBuf,
+    /// Save the policy even if learning diverged, had not settled or was rank-deficient
+    #[arg(long)]
+    save_anyway: bool,
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
@@ -134,25 +137,34 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     })?;
     let Learned { mut policy, outcome, condition, contrast_degree, stability, warnings } = learned;
     policy.manifest.command = command_line();
-    policy.save(&arguments.save)?;
+    let fitness = policy.fitness();
+    let saved = fitness.is_ok() || arguments.save_anyway;
+    if saved {
+        policy.save(&arguments.save)?;
+    }
     let (panel, transitions) = (people.panel(), policy.manifest.transitions);
+    let ended = match fitness {
+        Err(why) if !saved => Err(CliError::NotSaved { file: arguments.save.display().to_string(), why }),
+        _ => Ok(()),
+    };
     if arguments.json {
         let stability = stability.map(|s| {
             serde_json::json!({ "changed": s.changed, "most_changed": s.most_changed, "at_stake": s.at_stake, "value_sd": s.value_sd, "splits": s.splits })
         });
         let summary = serde_json::json!({
             "method": policy.method, "people": panel.people(), "transitions": transitions, "outcome": outcome.to_string(),
-            "condition": condition, "contrast_degree": contrast_degree, "stability": stability,
+            "condition": condition, "contrast_degree": contrast_degree, "stability": stability, "saved": saved,
             "noise": policy.mechanism.as_ref().and_then(noise_report), "warnings": warnings,
         });
         say(format_args!("{summary:#}"))?;
-        return Ok(());
+        return ended;
     }
     if let Some(mechanism) = &policy.mechanism {
         say(mechanism_table(mechanism, &people))?;
         say_noise(mechanism)?;
     }
-    say(format_args!("{}: {transitions} transitions; {outcome}", arguments.save.display()))?;
+    let file = if saved { arguments.save.display().to_string() } else { "not saved".into() };
+    say(format_args!("{file}: {transitions} transitions; {outcome}"))?;
     if let Some(s) = stability {
         say(format_args!(
             "learned from half of the people, {:.1} % of decisions change, with {:.4} of value at stake in each (spread of values {:.4}; {} splits)",
@@ -163,5 +175,5 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         ))?;
     }
     warn(&warnings);
-    Ok(())
+    ended
 }

@@ -4,6 +4,10 @@ mod decide;
 mod error;
 mod evaluate;
 mod learn;
+mod lines;
+mod log;
+mod memory;
+mod migrate;
 mod optimum;
 mod options;
 mod output;
@@ -47,6 +51,10 @@ enum Command {
     Report(report::Arguments),
     /// Deploy a policy: JSON lines in, decisions out
     Decide(decide::Arguments),
+    /// Look after the file in which `decide --memory` remembers people
+    Memory(memory::Arguments),
+    /// Move a memory to another policy, by replaying what was observed
+    Migrate(migrate::Arguments),
 }
 
 /// Runs the program; bad input exits with 2.
@@ -67,6 +75,8 @@ pub fn main() -> ExitCode {
         Some(Command::Evaluate(arguments)) => evaluate::run(&arguments),
         Some(Command::Report(arguments)) => report::run(&arguments),
         Some(Command::Decide(arguments)) => decide::run(&arguments),
+        Some(Command::Memory(arguments)) => memory::run(&arguments),
+        Some(Command::Migrate(arguments)) => migrate::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,6 +1,6 @@
 //! One error for the whole way from a file to a decision.
 
-use super::{PolicyFileError, RequestError};
+use super::{MemoryError, PolicyFileError, RequestError};
 use crate::kernel::data::{DataError, PanelError, WriteError};
 use crate::kernel::evaluate::recorded::RecordedError;
 use crate::kernel::evaluate::{AuditError, UnfairnessError};
@@ -54,6 +54,9 @@ pub enum Error {
     /// A request that cannot be answered.
     #[error(transparent)]
     Request(#[from] RequestError),
+    /// A memory that cannot be used.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
     /// The weights of the levels are not one number ≥ 0 for each level with a positive sum.
     #[error("level weights {weights:?} for the levels {levels:?}: {problem}")]
     LevelWeights {

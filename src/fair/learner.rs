@@ -1,7 +1,9 @@
 //! A learner: settings in, a policy out.
 
 use super::policy::Parts;
-use super::{Error, Manifest, Method, People, Policy, Preprocessed, Preprocessing, StoredQ, preprocess, warnings};
+use super::{
+    Error, Manifest, Method, People, Policy, Preprocessed, Preprocessing, Seen, StoredQ, preprocess, warnings,
+};
 use crate::kernel::data::Panel;
 use crate::kernel::learn::features::{Features, Polynomial};
 use crate::kernel::learn::{
@@ -153,7 +155,7 @@ impl Learner {
                 (None, panel.level_shares(), self.fit(&experience, panel, &[])?.stored(&experience))
             }
         };
-        let Stored { q, outcome, condition, contrast_degree, transitions } = fit;
+        let Stored { q, seen, outcome, condition, contrast_degree, transitions } = fit;
         notes.extend(warnings::of_outcome(outcome, panel));
         let stability = (self.splits > 0).then(|| self.stability(panel, watch)).transpose()?;
         notes.extend(stability.iter().flat_map(|s| warnings::of_stability(s, contrast_degree)));
@@ -167,6 +169,7 @@ impl Learner {
             level_weights,
             mechanism,
             q,
+            seen: Some(seen),
             manifest: Manifest {
                 program: format!("counterfair {}", env!("CARGO_PKG_VERSION")),
                 command: String::new(),
@@ -174,6 +177,7 @@ impl Learner {
                 discount: self.discount,
                 transitions,
                 outcome: outcome.to_string(),
+                ended: Some(outcome),
             },
         });
         if self.replicates > 0 {
@@ -263,6 +267,7 @@ impl Learner {
 /// A fit as a policy file keeps it.
 struct Stored {
     q: StoredQ,
+    seen: Seen,
     outcome: Outcome,
     condition: Option<f64>,
     contrast_degree: Option<usize>,
@@ -278,7 +283,8 @@ impl<V: View> Fit<V> {
             }
             ActionValues::Neural(q) => StoredQ::Neural(q.net().clone()),
         };
-        Stored { q, outcome, condition, contrast_degree, transitions: experience.transitions() }
+        let seen = Seen::of(experience.views(), experience.width());
+        Stored { q, seen, outcome, condition, contrast_degree, transitions: experience.transitions() }
     }
 }
 

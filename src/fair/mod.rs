@@ -11,23 +11,35 @@
 //! | then `alg:cf:2` | [`Learner`] |
 //! | what is learned, in memory and on disk | [`Policy`] |
 //! | how good and how fair it is | [`Audit`] |
+//! | whether learning ended well enough to be served | [`Policy::fitness`] |
 //! | at work | [`Deployment`], [`Request`], [`Decision`] |
+//! | what is remembered of people, and where | [`MemoryStore`]: [`InProcess`], [`MemoryFile`] |
 
 mod audit;
 mod deployment;
 mod error;
+mod fingerprint;
+mod fitness;
 mod learner;
 mod people;
 mod policy;
 mod preprocessing;
+mod seen;
 mod sensitivity;
 mod warnings;
 
 pub use audit::{Audit, AuditSettings, JUDGED};
-pub use deployment::{Decision, Deployment, Request, RequestError};
+#[cfg(feature = "durable")]
+pub use deployment::{About, HISTORY, MemoryFile};
+pub use deployment::{
+    Answered, Codes, Decision, Deployment, Explain, Explanation, InProcess, LineError, MemoryError, MemoryStore,
+    Migrated, OnError, Remembered, Request, RequestError, migrate,
+};
 pub use error::Error;
+pub use fitness::{SETTLED_CHANGE, Unfit};
 pub use learner::{ActionValues, Learned, Learner, ValueClass};
 pub use people::People;
 pub use policy::{Manifest, Method, Policy, PolicyFileError, StoredQ, UnknownMethod, VERSION};
 pub use preprocessing::{Preprocessed, Preprocessing, preprocess};
+pub use seen::Seen;
 pub use sensitivity::Sensitivity;

@@ -1,12 +1,12 @@
 //! A policy on disk: everything deployment needs, in one versioned JSON file.
 
-use super::{Deployment, Error, People};
+use super::{Deployment, Error, People, Seen};
 use crate::kernel::data::{Columns, Labels, MissingRepair, ReadOptions, RowConvention, atomically};
 use crate::kernel::learn::features::{FeatureMap, Features};
-use crate::kernel::learn::{Agent, Deployed, Greedy, LinearQ, NeuralQ, QNet};
+use crate::kernel::learn::{ActionValue, Agent, Deployed, Greedy, LinearQ, NeuralQ, Outcome, QNet};
 use crate::kernel::model::Mechanism;
 use crate::kernel::model::fitted::{Certificate, Fitted};
-use crate::kernel::preprocess::{Full, Preprocessor, Sequential, Unaware};
+use crate::kernel::preprocess::{Full, Preprocessor, Sequential, StateOnly, Unaware};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -71,6 +71,9 @@ pub struct Manifest {
     pub transitions: usize,
     /// How fitted Q iteration ended, in words.
     pub outcome: String,
+    /// The same as a value; files written by hand may lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Outcome>,
 }
 
 /// A policy: what it reads, how it values actions, and where it comes from. What is saved is what is here.
@@ -101,6 +104,9 @@ pub struct Policy {
     /// What the learning data say about its unfairness, for whoever judges it on other people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<Certificate>,
+    /// The range of what it learned from, in the coordinates that the action value reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<Seen>,
     /// How it came to be.
     pub manifest: Manifest,
 }
@@ -121,7 +127,7 @@ pub enum StoredQ {
 }
 
 impl StoredQ {
-    fn inputs(&self) -> usize {
+    pub(super) fn inputs(&self) -> usize {
         match self {
             Self::Linear { features, .. } => features.inputs(),
             Self::Neural(net) => net.inputs(),
@@ -215,6 +221,8 @@ pub(crate) struct Parts {
     pub mechanism: Option<Fitted>,
     /// The action value.
     pub q: StoredQ,
+    /// What it learned from.
+    pub seen: Option<Seen>,
     /// How it came to be.
     pub manifest: Manifest,
 }
@@ -222,7 +230,8 @@ pub(crate) struct Parts {
 impl Policy {
     /// A policy made of parts that fit.
     pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { method, levels, actions, state_dim, columns, rows, level_weights, mechanism, q, manifest } = parts;
+        let Parts { method, levels, actions, state_dim, columns, rows, level_weights, mechanism, q, seen, manifest } =
+            parts;
         Self {
             format: FORMAT.into(),
             version: VERSION,
@@ -236,6 +245,7 @@ impl Policy {
             mechanism,
             q,
             certificate: None,
+            seen,
             manifest,
         }
     }
@@ -346,6 +356,9 @@ impl Policy {
         if let Some(problem) = self.certificate.as_ref().and_then(|c| self.certificate_problem(c)) {
             return Some(problem);
         }
+        if let Some(problem) = self.seen.as_ref().and_then(|seen| seen.problem(self.q.inputs())) {
+            return Some(problem);
+        }
         match (&self.mechanism, self.method) {
             (None, Method::Ours) => Some("a policy on counterfactual states without a mechanism".into()),
             (Some(m), _) if !m.is_consistent() => Some("the mechanism's parts do not fit together".into()),
@@ -368,6 +381,14 @@ impl Policy {
         (found != expected).then(|| {
             format!("the certificate is of (levels, actions, coordinates) {found:?}, the policy has {expected:?}")
         })
+    }
+
+    /// The action value by itself, for a reader that does not mind which view its numbers are.
+    pub(super) fn action_value(&self) -> Box<dyn ActionValue<StateOnly>> {
+        match self.q.clone() {
+            StoredQ::Linear { features, weights } => Box::new(LinearQ::new(features, self.actions.len(), weights)),
+            StoredQ::Neural(net) => Box::new(NeuralQ::new(net)),
+        }
     }
 
     /// The agent to deploy.
@@ -447,6 +468,7 @@ pub(super) mod tests {
             level_weights: vec![0.4, 0.6],
             mechanism: (method == Method::Ours).then(|| fit(&panel, &settings).unwrap()),
             q: StoredQ::Linear { features: Features::Polynomial(Polynomial::new(width, 1).unwrap()), weights },
+            seen: None,
             manifest: Manifest {
                 program: "0".into(),
                 command: "learn".into(),
@@ -454,6 +476,7 @@ pub(super) mod tests {
                 discount: 0.9,
                 transitions: 36,
                 outcome: "converged".into(),
+                ended: Some(Outcome::Converged { iterations: 1 }),
             },
         })
     }
