@@ -180,6 +180,7 @@ impl ModelOptions {
                 Code::Number => LevelCode::Number,
             },
             stream: Stream::new(self.seed).named("mechanism"),
+            ..FitSettings::default()
         }
     }
 

@@ -11,7 +11,8 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The world: linear, nonlinear, bandit, three-levels
+    /// The world: linear, nonlinear, bandit, three-levels, or one with uneven noise: spread-by-level, spread-by-state, skewed,
+    /// three-levels-mixed
     #[arg(long, value_parser = NAMES)]
     world: String,
     /// People

@@ -55,9 +55,9 @@ pub fn evaluate(world: &dyn World, agent: &dyn Agent, exogenous: &Exogenous, dis
             for side in &mut worlds {
                 side.step(world, agent, exogenous, t, &taken);
             }
-            let (weight, reward_noise) = (discount.powi(t as i32), &exogenous.rewards(t)[people.clone()]);
+            let weight = discount.powi(t as i32);
             for (i, &z) in own.iter().enumerate() {
-                returns[first + i] += weight * (worlds[z as usize].rewards[i] + reward_noise[i]);
+                returns[first + i] += weight * worlds[z as usize].rewards[i];
             }
         }
     }

@@ -1,18 +1,19 @@
 //! One level's world of a block of people, and an agent's memory of them there.
 
 use crate::kernel::learn::{Agent, AgentMemory};
+use crate::kernel::model::noise::{Step, first_state};
 use crate::kernel::model::{Exogenous, World};
 use std::ops::Range;
 
 /// Where the people of a block are under `do(Z = level)`, and what the agent remembers of them in that world.
 pub(super) struct Side {
     pub memory: AgentMemory,
-    /// μᵣ of the last step, before noise.
+    /// Rewards of the last step, with their noise.
     pub rewards: Vec<f64>,
     level: usize,
     people: Range<usize>,
     states: Vec<f64>,
-    next: Vec<f64>,
+    step: Step,
 }
 
 impl Side {
@@ -26,20 +27,20 @@ impl Side {
     ) -> Self {
         let (p, m) = (world.state_dim(), people.len());
         let noise = &exogenous.states(0)[people.start * p..people.end * p];
-        let mean = world.initial_mean(level);
-        let states: Vec<f64> = noise.chunks_exact(p).flat_map(|u| u.iter().zip(mean).map(|(u, m)| m + u)).collect();
+        let mut states = noise.to_vec();
+        first_state(world, level, &mut states);
         let memory = agent.begin(&vec![level as u32; m], &states, &exogenous.coins()[people.clone()]);
-        Self { memory, rewards: vec![0.0; m], level, people, next: vec![0.0; m * p], states }
+        Self { memory, rewards: vec![0.0; m], level, people, step: Step::default(), states }
     }
 
     /// Takes the actions of decision t (from 0): Sₜ₊₁ᶻ = μₛ(Sₜᶻ, aₜ, z) + Uₜ₊₁, which the agent sees unless t was the last decision.
     pub fn step(&mut self, world: &dyn World, agent: &dyn Agent, exogenous: &Exogenous, t: usize, actions: &[u32]) {
         let p = world.state_dim();
-        world.mean(self.level, &self.states, actions, &mut self.next, &mut self.rewards);
-        let noise = &exogenous.states(t + 1)[self.people.start * p..self.people.end * p];
-        for ((s, mean), u) in self.states.iter_mut().zip(&self.next).zip(noise) {
-            *s = mean + u;
-        }
+        self.step.prepare(world, self.level, &self.states, actions);
+        self.rewards.copy_from_slice(&exogenous.rewards(t)[self.people.clone()]);
+        self.step.rewards(world, self.level, &mut self.rewards);
+        self.states.copy_from_slice(&exogenous.states(t + 1)[self.people.start * p..self.people.end * p]);
+        self.step.states(world, self.level, &mut self.states);
         if t + 1 < exogenous.horizon() {
             agent.advance(&mut self.memory, actions, &self.states);
         }
@@ -95,7 +96,7 @@ mod tests {
                 for (k, s) in alone.iter_mut().enumerate() {
                     let (mut next, mut reward) = ([0.0; 2], [0.0]);
                     world.mean(level, s, &actions[k..=k], &mut next, &mut reward);
-                    assert_eq!(side.rewards[k], reward[0]);
+                    assert_eq!(side.rewards[k], reward[0] + draws.rewards(t)[2 + k]);
                     *s = [0, 1].map(|j| next[j] + draws.states(t + 1)[2 * (2 + k) + j]);
                 }
             }

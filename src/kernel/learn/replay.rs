@@ -2,6 +2,7 @@
 
 use super::{Agent, AgentMemory, Policy};
 use crate::kernel::model::Mechanism;
+use crate::kernel::model::noise::{Step, first_noise, first_state};
 use crate::kernel::preprocess::{Augmented, Memory};
 
 /// Plays the actions a policy would have taken had it been followed from the start, by running its augmented chain on the noise alone.
@@ -10,6 +11,7 @@ use crate::kernel::preprocess::{Augmented, Memory};
 /// ```text
 /// Ûₜ = sₜ − μ(sₜ₋₁, aₜ₋₁, z),   cᵏₜ = μ(cᵏₜ₋₁, π(cₜ₋₁), k) + Ûₜ,   Aₜ = π(cₜ)
 /// ```
+/// written here for additive noise; other noise is abducted and put back by its law.
 /// The rule is a function of the noise only, so neither the level nor the past actions change it: it is strictly fair
 /// (`def:cf_policy_strict`). Deployed from the first step it takes the same actions as π, hence has the same value; the claim that
 /// strict fairness costs value is false.
@@ -49,9 +51,12 @@ impl<M: Mechanism, Rule: Policy<Augmented>> Agent for Replay<M, Rule> {
         let p = self.mechanism.state_dim();
         let mut view = Vec::with_capacity(levels.len() * self.width());
         for (state, &z) in states.chunks_exact(p).zip(levels) {
+            let mut noise = state.to_vec();
+            first_noise(&self.mechanism, z as usize, &mut noise);
             for k in 0..self.mechanism.levels() {
-                let (own, other) = (self.mechanism.initial_mean(z as usize), self.mechanism.initial_mean(k));
-                view.extend((0..p).map(|j| other[j] + (state[j] - own[j])));
+                let start = view.len();
+                view.extend_from_slice(&noise);
+                first_state(&self.mechanism, k, &mut view[start..]);
             }
         }
         let chain = Memory::new(levels, states, view);
@@ -62,21 +67,19 @@ impl<M: Mechanism, Rule: Policy<Augmented>> Agent for Replay<M, Rule> {
 
     fn advance(&self, memory: &mut AgentMemory, actions: &[u32], states: &[f64]) {
         let (p, width) = (self.mechanism.state_dim(), self.width());
-        let (mut next, mut reward, mut noise) = (vec![0.0; p], [0.0], vec![0.0; p]);
+        let (mut step, mut noise) = (Step::default(), vec![0.0; p]);
         let chain = &mut memory.parts[0];
         for i in 0..chain.people() {
             let z = chain.levels[i] as usize;
             let (before, after) = (&chain.states[i * p..(i + 1) * p], &states[i * p..(i + 1) * p]);
-            self.mechanism.mean(z, before, &actions[i..=i], &mut next, &mut reward);
-            for j in 0..p {
-                noise[j] = after[j] - next[j];
-            }
+            step.prepare(&self.mechanism, z, before, &actions[i..=i]);
+            noise.copy_from_slice(after);
+            step.state_noise(&self.mechanism, z, &mut noise);
             for k in 0..self.mechanism.levels() {
                 let world = &mut chain.view[i * width + k * p..i * width + (k + 1) * p];
-                self.mechanism.mean(k, world, &memory.canonical[i..=i], &mut next, &mut reward);
-                for j in 0..p {
-                    world[j] = next[j] + noise[j];
-                }
+                step.prepare(&self.mechanism, k, world, &memory.canonical[i..=i]);
+                world.copy_from_slice(&noise);
+                step.states(&self.mechanism, k, world);
             }
         }
         chain.states.copy_from_slice(states);

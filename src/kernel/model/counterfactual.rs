@@ -1,6 +1,7 @@
 //! Exact counterfactuals of one person: abduct the noise, set the level, predict.
 
 use super::Mechanism;
+use super::noise::{Step, first_noise, first_state};
 use crate::kernel::data::Person;
 
 /// The noise of one person: U₁, U₂, … of the states and Uᴿ₁, Uᴿ₂, … of the rewards.
@@ -27,18 +28,18 @@ pub struct Trajectory {
 /// ```text
 /// U₁ = s₁ − m(z),   Uₜ₊₁ = sₜ₊₁ − μₛ(sₜ, aₜ, z),   Uᴿₜ = rₜ − μᵣ(sₜ, aₜ, z)
 /// ```
+/// where noise is additive; with spread and shape, U = G_z((s − μ)/σ) in the place of s − μ.
 pub fn abduct(mechanism: &impl Mechanism, person: Person<'_>) -> Noise {
     let p = mechanism.state_dim();
     let level = person.level as usize;
     let mut noise = Noise { states: person.states.to_vec(), rewards: person.rewards.to_vec() };
-    subtract(&mut noise.states[..p], mechanism.initial_mean(level));
-    let (mut next, mut reward) = (vec![0.0; p], [0.0]);
+    first_noise(mechanism, level, &mut noise.states[..p]);
+    let mut step = Step::default();
     for (t, action) in person.actions.iter().enumerate() {
-        let state = &person.states[t * p..(t + 1) * p];
-        mechanism.mean(level, state, &[*action], &mut next, &mut reward);
-        noise.rewards[t] -= reward[0];
+        step.prepare(mechanism, level, &person.states[t * p..(t + 1) * p], &[*action]);
+        step.reward_noise(mechanism, level, &mut noise.rewards[t..=t]);
         if let Some(after) = noise.states.get_mut((t + 1) * p..(t + 2) * p) {
-            subtract(after, &next);
+            step.state_noise(mechanism, level, after);
         }
     }
     noise
@@ -50,29 +51,18 @@ pub fn abduct(mechanism: &impl Mechanism, person: Person<'_>) -> Noise {
 /// ```text
 /// S₁ᶻ = m(z) + U₁,   Sₜ₊₁ᶻ = μₛ(Sₜᶻ, aₜ, z) + Uₜ₊₁,   Rₜᶻ = μᵣ(Sₜᶻ, aₜ, z) + Uᴿₜ
 /// ```
+/// where noise is additive; with spread and shape, σ G_z⁻¹(U) in the place of U.
 pub fn predict(mechanism: &impl Mechanism, noise: &Noise, actions: &[u32], level: usize) -> Trajectory {
     let p = mechanism.state_dim();
     let mut world = Trajectory { states: noise.states.clone(), rewards: noise.rewards.clone() };
-    add(&mut world.states[..p], mechanism.initial_mean(level));
-    let (mut next, mut reward) = (vec![0.0; p], [0.0]);
+    first_state(mechanism, level, &mut world.states[..p]);
+    let mut step = Step::default();
     for (t, action) in actions.iter().enumerate() {
-        mechanism.mean(level, &world.states[t * p..(t + 1) * p], &[*action], &mut next, &mut reward);
-        world.rewards[t] += reward[0];
+        step.prepare(mechanism, level, &world.states[t * p..(t + 1) * p], &[*action]);
+        step.rewards(mechanism, level, &mut world.rewards[t..=t]);
         if let Some(after) = world.states.get_mut((t + 1) * p..(t + 2) * p) {
-            add(after, &next);
+            step.states(mechanism, level, after);
         }
     }
     world
-}
-
-fn subtract(from: &mut [f64], mean: &[f64]) {
-    for (x, m) in from.iter_mut().zip(mean) {
-        *x -= m;
-    }
-}
-
-fn add(to: &mut [f64], mean: &[f64]) {
-    for (x, m) in to.iter_mut().zip(mean) {
-        *x += m;
-    }
 }

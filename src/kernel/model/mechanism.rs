@@ -1,6 +1,9 @@
-//! The means of an additive-noise decision process.
+//! A decision process as counterfactual inference sees it: its means, and the noise around them.
 
-/// E(S₁ | Z), μₛ and μᵣ: all that counterfactual inference needs to know of a process whose noise is additive.
+use super::NoiseLaw;
+
+/// E(S₁ | Z), μₛ and μᵣ: all that counterfactual inference needs to know of a process whose noise is additive; and its
+/// [`NoiseLaw`] where the noise is not.
 ///
 /// # Equation
 /// ```text
@@ -25,6 +28,11 @@ pub trait Mechanism: Send + Sync {
     ///
     /// `states` and `next` are row-major with `state_dim` numbers a row; `actions` and `rewards` have one entry a row.
     fn mean(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]);
+
+    /// How the noise around the means spreads and what shape it has; `None` when it is merely added.
+    fn noise(&self) -> Option<&dyn NoiseLaw> {
+        None
+    }
 }
 
 impl<M: Mechanism + ?Sized> Mechanism for &M {
@@ -43,6 +51,9 @@ impl<M: Mechanism + ?Sized> Mechanism for &M {
     fn mean(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]) {
         (**self).mean(level, states, actions, next, rewards);
     }
+    fn noise(&self) -> Option<&dyn NoiseLaw> {
+        (**self).noise()
+    }
 }
 
 impl<M: Mechanism + ?Sized> Mechanism for std::sync::Arc<M> {
@@ -60,6 +71,9 @@ impl<M: Mechanism + ?Sized> Mechanism for std::sync::Arc<M> {
     }
     fn mean(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]) {
         (**self).mean(level, states, actions, next, rewards);
+    }
+    fn noise(&self) -> Option<&dyn NoiseLaw> {
+        (**self).noise()
     }
 }
 

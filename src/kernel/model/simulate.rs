@@ -1,5 +1,6 @@
 //! Data as the behaviour policy of a world would have collected them.
 
+use super::noise::{Step, first_state};
 use super::{Exogenous, World, worlds::draw_action};
 use crate::kernel::data::{Labels, Panel, PanelBuilder, PanelError, Person};
 
@@ -21,22 +22,22 @@ pub fn try_simulate(world: &(impl World + ?Sized), exogenous: &Exogenous) -> Res
         .expect("a world has levels, actions and states");
     let mut probabilities = vec![0.0; world.actions()];
     let (mut states, mut actions, mut rewards) = (vec![0.0; (horizon + 1) * p], vec![0; horizon], vec![0.0; horizon]);
-    let mut next = vec![0.0; p];
+    let mut step = Step::default();
     for i in 0..n {
         let level = exogenous.levels()[i] as usize;
         let noise = |t: usize| &exogenous.states(t)[i * p..(i + 1) * p];
-        for ((s, m), u) in states[..p].iter_mut().zip(world.initial_mean(level)).zip(noise(0)) {
-            *s = m + u;
-        }
+        states[..p].copy_from_slice(noise(0));
+        first_state(world, level, &mut states[..p]);
         for t in 0..horizon {
             let state = &states[t * p..(t + 1) * p];
             world.behaviour(level, state, &mut probabilities);
             actions[t] = draw_action(&probabilities, exogenous.uniforms(t)[i]);
-            world.mean(level, state, &actions[t..=t], &mut next, &mut rewards[t..=t]);
-            rewards[t] += exogenous.rewards(t)[i];
-            for j in 0..p {
-                states[(t + 1) * p + j] = next[j] + noise(t + 1)[j];
-            }
+            step.prepare(world, level, state, &actions[t..=t]);
+            rewards[t] = exogenous.rewards(t)[i];
+            step.rewards(world, level, &mut rewards[t..=t]);
+            let after = &mut states[(t + 1) * p..(t + 2) * p];
+            after.copy_from_slice(noise(t + 1));
+            step.states(world, level, after);
         }
         let id = (i + 1).to_string();
         let person = Person { id: &id, level: level as u32, states: &states, actions: &actions, rewards: &rewards };

@@ -1,5 +1,7 @@
 //! The paper's memory buffer: what must be kept of each person between two decisions.
 
+use crate::kernel::model::noise::Step;
+
 /// One memory for a cross-section of people: their levels, their last observed states and the views made of them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Memory {
@@ -26,6 +28,12 @@ pub(super) struct Scratch {
     pub all_next: Vec<f64>,
     /// Mean rewards of all levels, K a row.
     pub all_reward: Vec<f64>,
+    /// Spreads of next states, laid out as the view; empty where noise is additive.
+    pub all_next_spread: Vec<f64>,
+    /// Spreads of rewards, K a row; empty where noise is additive.
+    pub all_reward_spread: Vec<f64>,
+    /// Means and spreads of one step, for those who take people one by one.
+    pub step: Step,
 }
 
 impl Memory {

@@ -8,6 +8,7 @@ mod cross_fit;
 pub mod diagnostics;
 mod distance;
 mod memory;
+pub mod noise_check;
 mod observed;
 mod oracle;
 mod sequential;

@@ -2,6 +2,7 @@
 
 use super::{Augmented, Memory, Preprocessor};
 use crate::kernel::model::Mechanism;
+use crate::kernel::model::noise::{first_noise, first_state};
 
 /// The true counterfactual states: abduct the noise of this step, set each level, predict.
 ///
@@ -34,11 +35,14 @@ impl<M: Mechanism> Preprocessor for Oracle<M> {
     fn begin(&self, levels: &[u32], states: &[f64]) -> Memory {
         let p = self.mechanism.state_dim();
         let mut view = Vec::with_capacity(levels.len() * self.width());
+        let mut noise = vec![0.0; p];
         for (state, &z) in states.chunks_exact(p).zip(levels) {
-            let own = self.mechanism.initial_mean(z as usize);
+            noise.copy_from_slice(state);
+            first_noise(&self.mechanism, z as usize, &mut noise);
             for k in 0..self.mechanism.levels() {
-                let other = self.mechanism.initial_mean(k);
-                view.extend((0..p).map(|j| other[j] + (state[j] - own[j])));
+                let start = view.len();
+                view.extend_from_slice(&noise);
+                first_state(&self.mechanism, k, &mut view[start..]);
             }
         }
         Memory::new(levels, states, view)
@@ -47,23 +51,18 @@ impl<M: Mechanism> Preprocessor for Oracle<M> {
     fn advance(&self, memory: &mut Memory, actions: &[u32], states: &[f64]) {
         let (p, levels, width, n) =
             (self.mechanism.state_dim(), self.mechanism.levels(), self.width(), memory.people());
-        let scratch = &mut memory.scratch;
-        scratch.next.resize(p, 0.0);
-        scratch.reward.resize(1, 0.0);
-        scratch.level_states.resize(p, 0.0);
+        let (step, noise) = (&mut memory.scratch.step, &mut memory.scratch.level_states);
+        noise.resize(p, 0.0);
         for i in 0..n {
             let (z, action) = (memory.levels[i] as usize, &actions[i..=i]);
-            let before = &memory.states[i * p..(i + 1) * p];
-            self.mechanism.mean(z, before, action, &mut scratch.next, &mut scratch.reward);
-            for j in 0..p {
-                scratch.level_states[j] = states[i * p + j] - scratch.next[j];
-            }
+            step.prepare(&self.mechanism, z, &memory.states[i * p..(i + 1) * p], action);
+            noise.copy_from_slice(&states[i * p..(i + 1) * p]);
+            step.state_noise(&self.mechanism, z, noise);
             for k in 0..levels {
                 let world = &mut memory.view[i * width + k * p..i * width + (k + 1) * p];
-                self.mechanism.mean(k, world, action, &mut scratch.next, &mut scratch.reward);
-                for ((s, mean), noise) in world.iter_mut().zip(&scratch.next).zip(&scratch.level_states) {
-                    *s = mean + noise;
-                }
+                step.prepare(&self.mechanism, k, world, action);
+                world.copy_from_slice(noise);
+                step.states(&self.mechanism, k, world);
             }
         }
         memory.states.copy_from_slice(states);
@@ -71,16 +70,18 @@ impl<M: Mechanism> Preprocessor for Oracle<M> {
 
     fn reward(&self, memory: &mut Memory, actions: &[u32], rewards: &mut [f64]) {
         let (p, width) = (self.mechanism.state_dim(), self.width());
-        let (mut next, mut mean) = (vec![0.0; p], [0.0]);
+        let step = &mut memory.scratch.step;
         for (i, r) in rewards.iter_mut().enumerate() {
             let (z, action) = (memory.levels[i] as usize, &actions[i..=i]);
-            self.mechanism.mean(z, &memory.states[i * p..(i + 1) * p], action, &mut next, &mut mean);
-            let noise = *r - mean[0];
+            step.prepare(&self.mechanism, z, &memory.states[i * p..(i + 1) * p], action);
+            let mut noise = [*r];
+            step.reward_noise(&self.mechanism, z, &mut noise);
             *r = 0.0;
             for (k, weight) in self.weights.iter().enumerate() {
-                let world = &memory.view[i * width + k * p..i * width + (k + 1) * p];
-                self.mechanism.mean(k, world, action, &mut next, &mut mean);
-                *r += weight * (mean[0] + noise);
+                step.prepare(&self.mechanism, k, &memory.view[i * width + k * p..i * width + (k + 1) * p], action);
+                let mut reward = noise;
+                step.rewards(&self.mechanism, k, &mut reward);
+                *r += weight * reward[0];
             }
         }
     }

@@ -1,7 +1,7 @@
 //! `alg:cf:1`: counterfactual states and rewards, reconstructed step by step.
 
 use super::{Augmented, Memory, Preprocessor};
-use crate::kernel::model::Mechanism;
+use crate::kernel::model::{Mechanism, NoiseLaw, Output};
 
 /// Sequential data preprocessing (`alg:cf:1`) with given means and level weights.
 ///
@@ -13,6 +13,8 @@ use crate::kernel::model::Mechanism;
 /// [ŝₜᵏ, r̂ₜ₋₁ᵏ] = [sₜ, rₜ₋₁] − μ̂(sₜ₋₁, aₜ₋₁, z) + μ̂(ŝₜ₋₁ᵏ, aₜ₋₁, k)                      line 7
 /// s̃ₜ = [ŝₜ¹, …, ŝₜᴷ],   r̃ₜ₋₁ = Σₖ P̂(Z = k) r̂ₜ₋₁ᵏ                                       lines 8, 9
 /// ```
+/// Where the mechanism says that noise is more than added, lines 4 and 7 carry it over by its spread and shape instead:
+/// μ̂ₖ + σ̂ₖ Gₖ⁻¹(G_z((s − μ̂_z)/σ̂_z)).
 ///
 /// # Precision
 /// The factual component ŝᶻ is the observed state bit for bit, whatever the means: line 7 subtracts and adds the same number there,
@@ -61,6 +63,14 @@ impl<M: Mechanism> Sequential<M> {
                 scratch.all_next[(i * levels + k) * p..(i * levels + k + 1) * p].copy_from_slice(next);
                 scratch.all_reward[i * levels + k] = *reward;
             }
+            let Some(law) = self.mechanism.noise() else { continue };
+            scratch.all_next_spread.resize(n * p * levels, 0.0);
+            scratch.all_reward_spread.resize(n * levels, 0.0);
+            law.spread(k, &scratch.level_states, actions, &mut scratch.next, &mut scratch.reward);
+            for (i, (next, reward)) in scratch.next.chunks_exact(p).zip(&scratch.reward).enumerate() {
+                scratch.all_next_spread[(i * levels + k) * p..(i * levels + k + 1) * p].copy_from_slice(next);
+                scratch.all_reward_spread[i * levels + k] = *reward;
+            }
         }
     }
 }
@@ -80,6 +90,9 @@ impl<M: Mechanism> Preprocessor for Sequential<M> {
             let factual = self.mechanism.initial_mean(z as usize);
             for (k, world) in row.chunks_exact_mut(p).enumerate() {
                 shift(world, state, factual, self.mechanism.initial_mean(k), k == z as usize);
+            }
+            if let Some(law) = self.mechanism.noise() {
+                self.carry_first(law, row, state, z as usize);
             }
         }
         Memory::new(levels, states, view)
@@ -115,11 +128,55 @@ impl<M: Mechanism> Sequential<M> {
                 shift(world, state, factual, mean, k == z);
             }
         }
+        if let Some(law) = self.mechanism.noise() {
+            self.carry_states(law, memory, states);
+        }
         memory.states.copy_from_slice(states);
+    }
+
+    /// Line 4 for noise with spread and shape.
+    fn carry_first(&self, law: &dyn NoiseLaw, row: &mut [f64], state: &[f64], z: usize) {
+        let p = state.len();
+        let (mean, spread) = (self.mechanism.initial_mean(z), law.initial_spread(z));
+        for (k, world) in row.chunks_exact_mut(p).enumerate().filter(|(k, _)| *k != z) {
+            let (to_mean, to_spread) = (self.mechanism.initial_mean(k), law.initial_spread(k));
+            for j in 0..p {
+                let carried = carry(law, Output::First(j), (z, mean[j], spread[j]), (k, to_mean[j], to_spread[j]));
+                world[j] = carried(state[j]);
+            }
+        }
+    }
+
+    /// Line 7 for noise with spread and shape.
+    fn carry_states(&self, law: &dyn NoiseLaw, memory: &mut Memory, states: &[f64]) {
+        let (p, width) = (self.mechanism.state_dim(), self.width());
+        let moments =
+            memory.scratch.all_next.chunks_exact(width).zip(memory.scratch.all_next_spread.chunks_exact(width));
+        let rows = memory.view.chunks_exact_mut(width).zip(moments);
+        for (((row, (means, spreads)), state), &z) in rows.zip(states.chunks_exact(p)).zip(&memory.levels) {
+            let z = z as usize;
+            for (k, world) in row.chunks_exact_mut(p).enumerate().filter(|(k, _)| *k != z) {
+                for j in 0..p {
+                    let at = |level: usize| (level, means[level * p + j], spreads[level * p + j]);
+                    world[j] = carry(law, Output::Next(j), at(z), at(k))(state[j]);
+                }
+            }
+        }
     }
 
     fn shift_rewards(&self, memory: &Memory, rewards: &mut [f64]) {
         let means = memory.scratch.all_reward.chunks_exact(self.mechanism.levels());
+        if let Some(law) = self.mechanism.noise() {
+            let spreads = memory.scratch.all_reward_spread.chunks_exact(self.mechanism.levels());
+            for (((r, means), spreads), &z) in rewards.iter_mut().zip(means).zip(spreads).zip(&memory.levels) {
+                let (z, observed) = (z as usize, *r);
+                let at = |level: usize| (level, means[level], spreads[level]);
+                let counterfactual =
+                    |k| if k == z { observed } else { carry(law, Output::Reward, at(z), at(k))(observed) };
+                *r = self.weights.iter().enumerate().map(|(k, weight)| weight * counterfactual(k)).sum();
+            }
+            return;
+        }
         for ((r, means), &z) in rewards.iter_mut().zip(means).zip(&memory.levels) {
             let (z, observed) = (z as usize, *r);
             let counterfactual = |k: usize| if k == z { observed } else { observed - means[z] + means[k] };
@@ -136,5 +193,20 @@ fn shift(world: &mut [f64], state: &[f64], factual_mean: &[f64], mean: &[f64], i
     }
     for (((w, s), from), to) in world.iter_mut().zip(state).zip(factual_mean).zip(mean) {
         *w = s - from + to;
+    }
+}
+
+/// A level with mean and spread of one output there.
+type At = (usize, f64, f64);
+
+/// s ↦ μₖ + σₖ Gₖ⁻¹(G_z((s − μ_z)/σ_z)), or s itself where the output is kept.
+#[inline]
+fn carry(law: &dyn NoiseLaw, output: Output, from: At, to: At) -> impl Fn(f64) -> f64 {
+    move |value| {
+        if law.is_kept(output) {
+            return value;
+        }
+        let common = law.to_common(output, from.0, (value - from.1) / from.2);
+        to.1 + to.2 * law.from_common(output, to.0, common)
     }
 }

@@ -1,6 +1,6 @@
 //! What the design of a study knows better than its sample means.
 
-use crate::kernel::model::Mechanism;
+use crate::kernel::model::{Mechanism, NoiseLaw, Output};
 
 /// A mechanism some of whose first-state coordinates are known not to depend on the level: they were drawn by lot, say.
 ///
@@ -9,6 +9,7 @@ use crate::kernel::model::Mechanism;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Balanced<M> {
     mechanism: M,
+    coordinates: Vec<usize>,
     initial: Vec<Vec<f64>>,
 }
 
@@ -24,7 +25,7 @@ impl<M: Mechanism> Balanced<M> {
             let mean = initial.iter().zip(weights).map(|(mean, weight)| weight * mean[j]).sum();
             initial.iter_mut().for_each(|at| at[j] = mean);
         }
-        Self { mechanism, initial }
+        Self { mechanism, coordinates: coordinates.to_vec(), initial }
     }
 }
 
@@ -47,6 +48,39 @@ impl<M: Mechanism> Mechanism for Balanced<M> {
 
     fn mean(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]) {
         self.mechanism.mean(level, states, actions, next, rewards);
+    }
+
+    fn noise(&self) -> Option<&dyn NoiseLaw> {
+        self.mechanism.noise().map(|_| self as &dyn NoiseLaw)
+    }
+}
+
+/// The noise of the mechanism within, but balanced coordinates start at the same value in every world.
+impl<M: Mechanism> NoiseLaw for Balanced<M> {
+    fn initial_spread(&self, level: usize) -> &[f64] {
+        self.within().initial_spread(level)
+    }
+
+    fn spread(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]) {
+        self.within().spread(level, states, actions, next, rewards);
+    }
+
+    fn to_common(&self, output: Output, level: usize, noise: f64) -> f64 {
+        self.within().to_common(output, level, noise)
+    }
+
+    fn from_common(&self, output: Output, level: usize, common: f64) -> f64 {
+        self.within().from_common(output, level, common)
+    }
+
+    fn is_kept(&self, output: Output) -> bool {
+        matches!(output, Output::First(j) if self.coordinates.contains(&j)) || self.within().is_kept(output)
+    }
+}
+
+impl<M: Mechanism> Balanced<M> {
+    fn within(&self) -> &dyn NoiseLaw {
+        self.mechanism.noise().expect("a law is asked only of a mechanism that has one")
     }
 }
 

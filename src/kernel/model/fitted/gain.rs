@@ -1,15 +1,22 @@
 //! How strongly a mechanism answers to its state: the ℓ that decides whether errors grow or fade.
 
 use crate::kernel::data::Panel;
-use crate::kernel::model::Mechanism;
+use crate::kernel::model::{Mechanism, Output};
 
 /// States looked at: enough to meet the steep places, few enough to cost nothing.
 const STATES: usize = 512;
+
+/// Noise of this many standard deviations is met once in a hundred steps.
+const LARGE_NOISE: f64 = 2.5;
 
 /// The largest ‖∂μₛ/∂s‖∞ over levels, actions, a sample of the panel's states and the same states moved out by one range.
 ///
 /// Counterfactual states leave the data, so the slope out there matters as much as inside. With ℓ the error of `alg:cf:1` after T
 /// steps is at most 2η₁ℓ^{T−1} + 2η(ℓ^{T−1} − 1)/(ℓ − 1): bounded below 1, exponential above.
+///
+/// Where the spread of noise depends on the state, the slope is that of μₛ + σₛ e at noise e = 0 and at ±[`LARGE_NOISE`]; the shape of
+/// noise does not enter, because the noise carried over comes from the observed history alone. Coordinates that are kept as
+/// observed follow no slope.
 ///
 /// # Precision
 /// Central differences with a step of 1e-4 of each coordinate's range: exact to eight digits where the mean is straight.
@@ -38,6 +45,7 @@ pub fn one_step_gain(mechanism: &impl Mechanism, panel: &Panel) -> f64 {
         for action in 0..mechanism.actions() {
             let actions = vec![action as u32; n];
             let mut row_sums = vec![0.0; n * p];
+            let (mut wide, mut narrow) = (vec![0.0; n * p], vec![0.0; n * p]);
             for (j, range) in range.iter().enumerate() {
                 let step = 1e-4 * range;
                 let moved = |by: f64| -> Vec<f64> {
@@ -45,8 +53,16 @@ pub fn one_step_gain(mechanism: &impl Mechanism, panel: &Panel) -> f64 {
                 };
                 mechanism.mean(level, &moved(step), &actions, &mut up, &mut rewards);
                 mechanism.mean(level, &moved(-step), &actions, &mut down, &mut rewards);
-                for ((sum, up), down) in row_sums.iter_mut().zip(&up).zip(&down) {
-                    *sum += ((up - down) / (2.0 * step)).abs();
+                if let Some(law) = mechanism.noise() {
+                    law.spread(level, &moved(step), &actions, &mut wide, &mut rewards);
+                    law.spread(level, &moved(-step), &actions, &mut narrow, &mut rewards);
+                }
+                for (i, (sum, (up, down))) in row_sums.iter_mut().zip(up.iter().zip(&down)).enumerate() {
+                    if mechanism.noise().is_some_and(|law| law.is_kept(Output::Next(i % p))) {
+                        continue;
+                    }
+                    let widening = LARGE_NOISE * ((wide[i] - narrow[i]) / (2.0 * step)).abs();
+                    *sum += ((up - down) / (2.0 * step)).abs() + widening;
                 }
             }
             gain = row_sums.iter().fold(gain, |gain, sum| if sum.is_nan() { f64::INFINITY } else { gain.max(*sum) });

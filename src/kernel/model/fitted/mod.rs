@@ -8,9 +8,11 @@ mod design;
 mod gain;
 mod groups;
 mod neural;
+mod noise;
 mod piecewise;
 mod refit;
 mod regression;
+mod reweigh;
 mod spline;
 mod terms;
 
@@ -19,6 +21,7 @@ pub use basis::StateBasis;
 pub use certificate::Certificate;
 pub use gain::one_step_gain;
 pub use neural::NeuralSettings;
+pub use noise::{Candidate, FittedNoise, Nature, NoiseChoice, NoiseReport, OutputReport, OutputSet, Score, SpreadForm};
 pub use refit::{RefitError, Refitter};
 pub use regression::RegressionReport;
 pub use spline::{KnotError, NaturalSpline};
@@ -26,12 +29,13 @@ pub use spline::{KnotError, NaturalSpline};
 #[cfg(test)]
 mod tests;
 
-use super::Mechanism;
+use super::{Mechanism, NoiseLaw};
 use crate::kernel::data::Panel;
 use crate::kernel::numeric::network::StandardizerError;
 use crate::kernel::numeric::{LeastSquaresError, Stream, TooManyMonomials};
 use neural::{Nets, fit_nets};
 use regression::{Table, fit_table, level_values};
+use reweigh::reweigh;
 use serde::{Deserialize, Serialize};
 
 /// What a fitted mechanism is linear in, or that it is a net.
@@ -81,14 +85,25 @@ pub struct FitSettings {
     pub pooling: Pooling,
     /// How levels enter when together.
     pub code: LevelCode,
-    /// Randomness of the fit, where it has any.
+    /// Randomness of the fit, where it has any, and of the folds by which noise is judged.
     pub stream: Stream,
+    /// How noise is carried from level to level.
+    pub noise: NoiseChoice,
+    /// Outputs that have in every world the value that was observed.
+    pub keep: OutputSet,
 }
 
 impl Default for FitSettings {
-    /// Splines, levels together or apart as the data say.
+    /// Splines, levels together or apart as the data say; noise is added.
     fn default() -> Self {
-        Self { basis: Basis::Spline, pooling: Pooling::Chosen, code: LevelCode::Indicator, stream: Stream::new(0) }
+        Self {
+            basis: Basis::Spline,
+            pooling: Pooling::Chosen,
+            code: LevelCode::Indicator,
+            stream: Stream::new(0),
+            noise: NoiseChoice::Additive,
+            keep: OutputSet::default(),
+        }
     }
 }
 
@@ -133,6 +148,9 @@ pub struct Fitted {
     means: Means,
     reports: Vec<RegressionReport>,
     gain: f64,
+    /// Absent from files of additive mechanisms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    noise: Option<FittedNoise>,
 }
 
 /// The transition and reward means, in one of their forms.
@@ -148,15 +166,32 @@ enum Means {
 /// # Errors
 /// [`FitError`]: a level without data, levels that are no numbers, a degree out of reach.
 pub fn fit(panel: &Panel, settings: &FitSettings) -> Result<Fitted, FitError> {
-    let FitSettings { basis, pooling, code, stream } = *settings;
+    let FitSettings { basis, pooling, code, stream, noise, keep } = *settings;
+    let is_plain = noise == NoiseChoice::Additive && keep.is_empty();
     if basis == Basis::Neural {
-        return fit_neural(panel, pooling, &NeuralSettings::default(), stream);
+        let fitted = fit_neural(panel, pooling, &NeuralSettings::default(), stream)?;
+        if is_plain {
+            return Ok(fitted);
+        }
+        let law = FittedNoise::choose(&fitted, panel, noise, keep, stream);
+        return Ok(fitted.with_noise(law, panel));
     }
     let values = level_values(panel, code)?;
     let initial = initial_means(panel)?;
     let (pooling, groups) = groups::groups(panel, basis, pooling, code, &values)?;
-    let (table, reports) = fit_table(panel, groups, pooling, code, &values)?;
-    Ok(Fitted::new(panel, initial, Means::Table(table), reports))
+    let (table, reports) = fit_table(panel, &groups, pooling, code, &values)?;
+    let mut fitted = Fitted::new(panel, initial, Means::Table(table), reports);
+    if is_plain {
+        return Ok(fitted);
+    }
+    let mut law = FittedNoise::choose(&fitted, panel, noise, keep, stream);
+    let precisions = law.precisions(panel);
+    if let (Means::Table(table), true) = (&fitted.means, precisions.iter().any(Option::is_some)) {
+        let table = reweigh(panel, &groups, (pooling, code, &values), table.clone(), &precisions)?;
+        fitted.means = Means::Table(table);
+        law = law.refit(&fitted, panel, &vec![1.0; panel.people()]);
+    }
+    Ok(fitted.with_noise(law, panel))
 }
 
 /// Fits a mechanism by nets of the given shape and training.
@@ -197,9 +232,21 @@ fn initial_means(panel: &Panel) -> Result<Vec<Vec<f64>>, FitError> {
 impl Fitted {
     fn new(panel: &Panel, initial: Vec<Vec<f64>>, means: Means, reports: Vec<RegressionReport>) -> Self {
         let (state_dim, actions) = (panel.state_dim(), panel.action_names().len());
-        let mut fitted = Self { state_dim, actions, initial, means, reports, gain: 0.0 };
+        let mut fitted = Self { state_dim, actions, initial, means, reports, gain: 0.0, noise: None };
         fitted.gain = one_step_gain(&fitted, panel);
         fitted
+    }
+
+    /// The same means with this noise around them.
+    pub fn with_noise(mut self, noise: FittedNoise, panel: &Panel) -> Self {
+        self.noise = Some(noise);
+        self.gain = one_step_gain(&self, panel);
+        self
+    }
+
+    /// The noise that was fitted, where it was looked at: what was chosen, and a way to fit it again.
+    pub fn fitted_noise(&self) -> Option<&FittedNoise> {
+        self.noise.as_ref()
     }
 
     /// What each regression saw and found.
@@ -228,7 +275,8 @@ impl Fitted {
             Means::Table(table) => table.is_consistent(p, levels, self.actions),
             Means::Nets(nets) => nets.is_consistent(p, levels, self.actions),
         };
-        p > 0 && levels > 0 && self.actions > 0 && initial_fits && means_fit
+        let noise_fits = self.noise.as_ref().is_none_or(|noise| noise.is_consistent(p, levels, self.actions));
+        p > 0 && levels > 0 && self.actions > 0 && initial_fits && means_fit && noise_fits
     }
 }
 
@@ -254,5 +302,9 @@ impl Mechanism for Fitted {
             Means::Table(table) => table.mean(level, states, actions, next, rewards),
             Means::Nets(nets) => nets.mean(level, states, actions, next, rewards),
         }
+    }
+
+    fn noise(&self) -> Option<&dyn NoiseLaw> {
+        self.noise.as_ref().filter(|noise| !noise.is_additive()).map(|noise| noise as &dyn NoiseLaw)
     }
 }

@@ -40,6 +40,12 @@ impl Coefficients {
     fn basis(&self, level: usize) -> Option<&StateBasis> {
         self.bases.get(if self.bases.len() == 1 { 0 } else { level })
     }
+
+    /// Writes other coefficients of one output at a level and action.
+    pub(super) fn replace(&mut self, level: usize, action: usize, output: usize, coefficients: &[f64]) {
+        let q = coefficients.len();
+        self.coefficients[level][action][output * q..(output + 1) * q].copy_from_slice(coefficients);
+    }
 }
 
 impl From<Coefficients> for Table {
@@ -134,7 +140,7 @@ impl Table {
 /// Fits next states and rewards: one group when pooled, one a level otherwise.
 pub(super) fn fit_table(
     panel: &Panel,
-    groups: Vec<Group>,
+    groups: &[Group],
     pooling: Pooling,
     code: LevelCode,
     values: &[f64],
@@ -142,7 +148,7 @@ pub(super) fn fit_table(
     let (p, levels, actions) = (panel.state_dim(), panel.levels().len(), panel.action_names().len());
     let mut coefficients = vec![vec![Vec::new(); actions]; levels];
     let mut reports = Vec::new();
-    for Group { only, basis, smoothing } in &groups {
+    for Group { only, basis, smoothing } in groups {
         let blocks = blocks(basis, pooling, code, actions, levels);
         let design = Design { panel, basis, blocks: &blocks, values, only: *only };
         let (solution, report) = regress(&design, smoothing)?;
@@ -155,7 +161,7 @@ pub(super) fn fit_table(
             }
         }
     }
-    let bases = groups.into_iter().map(|group| group.basis).collect();
+    let bases = groups.iter().map(|group| group.basis.clone()).collect();
     Ok((Coefficients { bases, coefficients }.into(), reports))
 }
 

@@ -1,14 +1,18 @@
-//! Worlds whose mechanism is known: the paper's two, a contextual bandit, and one with three levels and two state coordinates.
+//! Worlds whose mechanism is known: the paper's two, a contextual bandit, one with three levels and two state coordinates, and four whose
+//! noise depends on the level.
 
 mod bandit;
 mod linear;
 mod nonlinear;
+mod skew;
 mod three_levels;
+mod uneven;
 
 pub use bandit::Bandit;
 pub use linear::Linear;
 pub use nonlinear::Nonlinear;
 pub use three_levels::ThreeLevels;
+pub use uneven::{Uneven, skewed, spread_by_level, spread_by_state, three_levels_mixed};
 
 use super::Mechanism;
 use crate::kernel::numeric::fill_standard_normal;
@@ -79,12 +83,25 @@ pub fn by_name(name: &str, strength: f64) -> Option<Box<dyn World>> {
         "nonlinear" => Some(Box::new(Nonlinear::new(strength))),
         "bandit" => Some(Box::new(Bandit::new(strength))),
         "three-levels" => Some(Box::new(ThreeLevels::new(strength))),
+        "spread-by-level" => Some(Box::new(spread_by_level(strength))),
+        "spread-by-state" => Some(Box::new(spread_by_state(strength))),
+        "skewed" => Some(Box::new(skewed(strength))),
+        "three-levels-mixed" => Some(Box::new(three_levels_mixed(strength))),
         _ => None,
     }
 }
 
 /// The names that [`by_name`] knows.
-pub const NAMES: [&str; 4] = ["linear", "nonlinear", "bandit", "three-levels"];
+pub const NAMES: [&str; 8] = [
+    "linear",
+    "nonlinear",
+    "bandit",
+    "three-levels",
+    "spread-by-level",
+    "spread-by-state",
+    "skewed",
+    "three-levels-mixed",
+];
 
 /// 1 / (1 + e⁻ˣ).
 fn expit(x: f64) -> f64 {
@@ -106,7 +123,8 @@ mod tests {
 
     #[test]
     fn every_world_answers_to_its_name_with_the_noise_of_its_equation() {
-        let noise: [(&[f64], f64); 4] = [(&[1.0], 0.0), (&[1.0], 0.0), (&[1.0], 0.5), (&[1.0, 0.7], 0.3)];
+        let own: [(&[f64], f64); 4] = [(&[1.0], 0.0), (&[1.0], 0.0), (&[1.0], 0.5), (&[1.0, 0.7], 0.3)];
+        let noise = own.into_iter().chain([(&[1.0][..], 0.0), (&[1.0], 0.0), (&[1.0], 0.0), (&[1.0, 1.0], 0.3)]);
         for (name, (state, reward)) in NAMES.into_iter().zip(noise) {
             let world = by_name(name, 0.5).expect("a shipped world");
             assert_eq!((world.name(), world.state_noise_sd(), world.reward_noise_sd()), (name, state, reward));

@@ -1,0 +1,224 @@
+//! G_z: the law of standardised residuals at each level, as monotone broken lines to one common scale.
+
+use crate::kernel::numeric::quantile;
+use serde::{Deserialize, Serialize};
+
+/// Quantiles of each level's standardised residuals at the same probabilities, and the common scale they are mapped to.
+///
+/// # Equation
+/// ```text
+/// c_m = Σ_z p_z q_z(π_m),   G_z: q_z(π_m) ↦ c_m,   π_m = (m − ½)/M
+/// ```
+/// straight between the knots and beyond them, where the slope is that of the three outer knots. Going from level z to level k passes
+/// through c, so it takes quantiles of z to quantiles of k.
+///
+/// # Precision
+/// Increments of q_z are held within a factor [`STEEPEST`] of those of c, so that every G_z has slopes in [1/8, 8] and ties cannot make
+/// a map jump.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Shape {
+    levels: Vec<Vec<f64>>,
+    common: Vec<f64>,
+}
+
+/// The steepest slope of G_z and of its inverse.
+pub(super) const STEEPEST: f64 = 8.0;
+
+/// Fewest and most knots.
+const KNOTS: std::ops::RangeInclusive<usize> = 8..=60;
+
+/// M = ½ √(residuals a level), from 8 to 60.
+pub(super) fn knots(residuals: usize, levels: usize) -> usize {
+    let m = 0.5 * (residuals as f64 / levels as f64).sqrt();
+    (m.round() as usize).clamp(*KNOTS.start(), *KNOTS.end())
+}
+
+impl Shape {
+    /// From each level's standardised residuals with their weights; `None` when a level has fewer residuals than knots.
+    pub fn fit(by_level: &mut [Vec<(f64, f64)>], count: usize) -> Option<Self> {
+        let weight = |values: &[(f64, f64)]| values.iter().map(|(_, w)| w).sum::<f64>();
+        let total: f64 = by_level.iter().map(|values| weight(values)).sum();
+        let mut quantiles = Vec::new();
+        let mut common = vec![0.0; count];
+        for values in by_level.iter_mut() {
+            values.retain(|(_, w)| *w > 0.0);
+            if values.len() < count {
+                return None;
+            }
+            values.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let share = weight(values) / total;
+            let own: Vec<f64> = weighted_quantiles(values, count);
+            common.iter_mut().zip(&own).for_each(|(c, q)| *c += share * q);
+            quantiles.push(own);
+        }
+        let least = spread_of(&common) * 1e-6;
+        if !(least > 0.0) {
+            return None;
+        }
+        widen(&mut common, |_, step| step.max(least));
+        for own in &mut quantiles {
+            widen(own, |m, step| {
+                let between = common[m + 1] - common[m];
+                step.clamp(between / STEEPEST, between * STEEPEST)
+            });
+        }
+        Some(Self { levels: quantiles, common })
+    }
+
+    /// How many knots.
+    pub fn knots(&self) -> usize {
+        self.common.len()
+    }
+
+    /// U = G_z(e).
+    pub fn to_common(&self, level: usize, noise: f64) -> f64 {
+        broken_line(&self.levels[level], &self.common, noise)
+    }
+
+    /// e = G_z⁻¹(U).
+    pub fn from_common(&self, level: usize, common: f64) -> f64 {
+        broken_line(&self.common, &self.levels[level], common)
+    }
+
+    /// Whether it fits a mechanism of this many levels.
+    pub fn is_consistent(&self, levels: usize) -> bool {
+        let increasing = |knots: &[f64]| knots.iter().all(|x| x.is_finite()) && knots.windows(2).all(|w| w[0] < w[1]);
+        self.levels.len() == levels
+            && self.common.len() >= 3
+            && increasing(&self.common)
+            && self.levels.iter().all(|own| own.len() == self.common.len() && increasing(own))
+    }
+}
+
+/// Quantiles at (m − ½)/M of sorted values; value i stands at the middle of its own weight.
+fn weighted_quantiles(sorted: &[(f64, f64)], count: usize) -> Vec<f64> {
+    let total: f64 = sorted.iter().map(|(_, w)| w).sum();
+    let mut knots = Vec::with_capacity(count);
+    let (mut i, mut below) = (0, 0.0);
+    for m in 0..count {
+        let target = total * (m as f64 + 0.5) / count as f64;
+        // Middle of value i's weight, and of the next one's.
+        while i + 1 < sorted.len() && below + sorted[i].1 + 0.5 * sorted[i + 1].1 <= target {
+            below += sorted[i].1;
+            i += 1;
+        }
+        let here = below + 0.5 * sorted[i].1;
+        knots.push(match sorted.get(i + 1) {
+            Some(next) if target > here => {
+                let there = below + sorted[i].1 + 0.5 * next.1;
+                sorted[i].0 + (target - here) / (there - here) * (next.0 - sorted[i].0)
+            }
+            _ => sorted[i].0,
+        });
+    }
+    knots
+}
+
+/// Distance between the quartiles of knots.
+fn spread_of(knots: &[f64]) -> f64 {
+    quantile(knots, 0.75) - quantile(knots, 0.25)
+}
+
+/// Changes the steps between knots, the middle knot staying where it is.
+fn widen(knots: &mut [f64], change: impl Fn(usize, f64) -> f64) {
+    let steps: Vec<f64> = knots.windows(2).enumerate().map(|(m, w)| change(m, w[1] - w[0])).collect();
+    let middle = knots.len() / 2;
+    for m in middle..steps.len() {
+        knots[m + 1] = knots[m] + steps[m];
+    }
+    for m in (0..middle).rev() {
+        knots[m] = knots[m + 1] - steps[m];
+    }
+}
+
+/// The broken line through (xₘ, yₘ), straight beyond both ends with the slope of the three outer knots.
+#[inline]
+fn broken_line(xs: &[f64], ys: &[f64], x: f64) -> f64 {
+    let last = xs.len() - 1;
+    if x <= xs[0] {
+        return ys[0] + (x - xs[0]) * (ys[2] - ys[0]) / (xs[2] - xs[0]);
+    }
+    if x >= xs[last] {
+        return ys[last] + (x - xs[last]) * (ys[last] - ys[last - 2]) / (xs[last] - xs[last - 2]);
+    }
+    // A number that is none lands in the last interval and comes out as itself.
+    let i = xs.partition_point(|knot| *knot <= x).clamp(1, last) - 1;
+    ys[i] + (x - xs[i]) * (ys[i + 1] - ys[i]) / (xs[i + 1] - xs[i])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::numeric::{Stream, fill_standard_normal};
+
+    fn weighted(values: &[f64]) -> Vec<(f64, f64)> {
+        values.iter().map(|x| (*x, 1.0)).collect()
+    }
+
+    fn normal(seed: u64, count: usize) -> Vec<f64> {
+        let mut values = vec![0.0; count];
+        fill_standard_normal(&mut Stream::new(seed).rng(), &mut values);
+        values
+    }
+
+    #[test]
+    fn quantiles_stand_in_the_middle_of_their_weight() {
+        // Four values at ⅛, ⅜, ⅝, ⅞: two knots at ¼ and ¾ lie half way between them.
+        assert_eq!(weighted_quantiles(&weighted(&[1.0, 2.0, 4.0, 8.0]), 2), [1.5, 6.0]);
+        // Weight 2 is the value twice, as far as it stands inside its own block.
+        let twice = weighted_quantiles(&[(1.0, 1.0), (3.0, 2.0), (5.0, 1.0)], 2);
+        // Middles at ⅛, ½, ⅞: ¼ is a third of the way from the first to the second.
+        assert!((twice[0] - (1.0 + 2.0 / 3.0)).abs() < 1e-15 && (twice[1] - (3.0 + 4.0 / 3.0)).abs() < 1e-15);
+    }
+
+    #[test]
+    fn maps_are_increasing_with_bounded_slope_and_undo_each_other() {
+        let skewed: Vec<f64> = normal(2, 900).iter().map(|x| (0.8 * x).exp()).collect();
+        // A third level with many ties.
+        let tied: Vec<f64> = normal(3, 700).iter().map(|x| x.round()).collect();
+        let mut levels = [weighted(&normal(1, 500)), weighted(&skewed), weighted(&tied)];
+        let shape = Shape::fit(&mut levels, knots(2100, 3)).unwrap();
+        assert_eq!(shape.knots(), 13);
+        assert!(shape.is_consistent(3));
+        for level in 0..3 {
+            let mut before = None;
+            for i in -400..=400 {
+                let x = 0.025 * f64::from(i);
+                let u = shape.to_common(level, x);
+                assert!((shape.from_common(level, u) - x).abs() < 1e-12, "level {level} at {x}");
+                if let Some((x0, u0)) = before {
+                    let slope: f64 = (u - u0) / (x - x0);
+                    // Differences over 0.025 carry rounding of 1e-14.
+                    assert!(
+                        slope >= 1.0 / STEEPEST - 1e-9 && slope <= STEEPEST + 1e-9,
+                        "level {level} at {x}: {slope}"
+                    );
+                }
+                before = Some((x, u));
+            }
+        }
+    }
+
+    #[test]
+    fn from_level_to_level_quantiles_go_to_quantiles() {
+        // Level 1 is e^x of level 0's values: so is the map, at the knots.
+        let base: Vec<f64> = (0..200).map(|i| -1.0 + 0.01 * f64::from(i)).collect();
+        let other: Vec<f64> = base.iter().map(|x| x.exp()).collect();
+        let shape = Shape::fit(&mut [weighted(&base), weighted(&other)], 10).unwrap();
+        for knot in &shape.levels[0] {
+            let carried = shape.from_common(1, shape.to_common(0, *knot));
+            // Quantiles between two values are linear there: off by the curvature over a hundredth.
+            assert!((carried - knot.exp()).abs() < 1e-4, "{knot}: {carried}");
+        }
+        // Beyond the knots the map goes on straight.
+        let far = |x: f64| shape.from_common(1, shape.to_common(0, x));
+        assert!((far(9.0) - 2.0 * far(8.0) + far(7.0)).abs() < 1e-12 && far(9.0) > far(8.0));
+    }
+
+    #[test]
+    fn too_few_residuals_make_no_shape() {
+        assert!(Shape::fit(&mut [weighted(&normal(1, 100)), weighted(&normal(2, 7))], 8).is_none());
+        assert!(Shape::fit(&mut [vec![(1.0, 1.0); 50], vec![(1.0, 1.0); 50]], 8).is_none(), "no spread");
+        assert_eq!((knots(10, 2), knots(1800, 2), knots(10_000_000, 2)), (8, 15, 60));
+    }
+}

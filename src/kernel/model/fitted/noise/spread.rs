@@ -1,0 +1,222 @@
+//! σ(x, z): how far noise spreads, by Gaussian pseudo-likelihood.
+
+use super::residuals::{Inputs, Row};
+use crate::kernel::numeric::small::{dot, solve};
+use serde::{Deserialize, Serialize};
+
+/// What σ depends on; each form contains the ones before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SpreadForm {
+    /// One σ for all.
+    Common,
+    /// σ_z.
+    PerLevel,
+    /// log σ_z = γ_z · [1, s, a].
+    LogLinear,
+}
+
+impl std::fmt::Display for SpreadForm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::Common => "one spread",
+            Self::PerLevel => "spread by level",
+            Self::LogLinear => "spread by level, state and action",
+        })
+    }
+}
+
+/// The spread of one output.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Spread {
+    pub form: SpreadForm,
+    /// σ of the first state by level; empty for the reward.
+    pub first: Vec<f64>,
+    /// γ_z of log σ_z by level; one number each unless the form is log-linear.
+    pub log: Vec<Vec<f64>>,
+}
+
+/// Fisher scoring stops when no coefficient moves by more than this; it converges geometrically, and a thousandth of a standard error is 1e-5.
+const STEP: f64 = 1e-8;
+
+/// More steps than this are not taken.
+const STEPS: usize = 60;
+
+impl Spread {
+    /// σ = 1: what additive noise is carried over with.
+    pub fn unit(levels: usize, has_first: bool) -> Self {
+        Self {
+            form: SpreadForm::Common,
+            first: vec![1.0; if has_first { levels } else { 0 }],
+            log: vec![vec![0.0]; levels],
+        }
+    }
+
+    /// Fits a form to residuals, each with the weight of its person. `None` when the residuals do not determine it.
+    ///
+    /// # Equation
+    /// ```text
+    /// γ minimises Σ w (2 γ·x + r² exp(−2 γ·x));   γ ← γ + ½ (Σ w x xᵀ)⁻¹ Σ w x (r² exp(−2 γ·x) − 1)
+    /// ```
+    /// For a constant this is the root mean square in closed form.
+    pub fn fit(
+        form: SpreadForm,
+        rows: &[Row],
+        inputs: &[f64],
+        width: usize,
+        levels: usize,
+        weights: &[f64],
+    ) -> Option<Self> {
+        let firsts = root_mean_squares(rows.iter().filter(|row| row.decision.is_none()), levels, weights, form);
+        let has_first = rows.iter().any(|row| row.decision.is_none());
+        let constants = root_mean_squares(rows.iter().filter(|row| row.decision.is_some()), levels, weights, form);
+        let has_later = rows.iter().any(|row| row.decision.is_some());
+        let first = if has_first { firsts? } else { vec![] };
+        // A panel of first states alone has no transitions whose spread could be known.
+        let constants = if has_later { constants? } else { vec![1.0; levels] };
+        let log = match form {
+            SpreadForm::Common | SpreadForm::PerLevel => constants.iter().map(|σ| vec![σ.ln()]).collect(),
+            SpreadForm::LogLinear => (0..levels)
+                .map(|level| {
+                    let own = || rows.iter().filter(|row| row.level == level);
+                    log_linear(own(), inputs, width, weights, constants[level].ln())
+                })
+                .collect::<Option<_>>()?,
+        };
+        Some(Self { form, first, log })
+    }
+
+    /// log σ of one residual.
+    pub fn log_at(&self, row: &Row, inputs: &[f64], width: usize) -> f64 {
+        match row.decision {
+            None => self.first[row.level].ln(),
+            Some(at) => {
+                let γ = &self.log[row.level];
+                if γ.len() == 1 { γ[0] } else { dot(γ, &inputs[at * width..(at + 1) * width]) }
+            }
+        }
+    }
+
+    /// Writes σ at one level for every `step`-th place of `out` from `start` on, one a row.
+    pub fn fill(
+        &self,
+        level: usize,
+        inputs: &Inputs,
+        states: &[f64],
+        actions: &[u32],
+        out: &mut [f64],
+        (start, step): (usize, usize),
+    ) {
+        let γ = &self.log[level];
+        let out = out.iter_mut().skip(start).step_by(step);
+        if γ.len() == 1 {
+            let σ = γ[0].exp();
+            return out.for_each(|x| *x = σ);
+        }
+        let p = states.len() / actions.len().max(1);
+        for ((x, state), &action) in out.zip(states.chunks_exact(p.max(1))).zip(actions) {
+            *x = inputs.dot(γ, state, action).exp();
+        }
+    }
+
+    /// Whether it fits a mechanism of this shape.
+    pub fn is_consistent(&self, levels: usize, width: usize, has_first: bool) -> bool {
+        // A log of at most 300 in all: σ and its square are finite and positive. No spread that was fitted is near.
+        let moderate = |γ: &Vec<f64>| {
+            let most = γ[0].abs() + Inputs::LARGEST * γ[1..].iter().map(|x| x.abs()).sum::<f64>();
+            most <= 300.0
+        };
+        let sized = |γ: &Vec<f64>| γ.len() == 1 || γ.len() == width;
+        self.first.len() == if has_first { levels } else { 0 }
+            && self.first.iter().all(|σ| *σ > 0.0 && σ.is_finite())
+            && self.log.len() == levels
+            && self.log.iter().all(|γ| sized(γ) && moderate(γ))
+    }
+}
+
+/// √(Σ w r² / Σ w) at each level, or the same for all; `None` when a level has no residuals or they are all 0.
+fn root_mean_squares<'a>(
+    rows: impl Iterator<Item = &'a Row>,
+    levels: usize,
+    weights: &[f64],
+    form: SpreadForm,
+) -> Option<Vec<f64>> {
+    let (mut squares, mut total) = (vec![0.0; levels], vec![0.0; levels]);
+    for row in rows {
+        let at = if form == SpreadForm::Common { 0 } else { row.level };
+        squares[at] += weights[row.person] * row.residual * row.residual;
+        total[at] += weights[row.person];
+    }
+    if form == SpreadForm::Common {
+        (squares, total) = (vec![squares[0]; levels], vec![total[0]; levels]);
+    }
+    let roots: Vec<f64> = squares.iter().zip(&total).map(|(s, n)| (s / n).sqrt()).collect();
+    roots.iter().all(|σ| *σ > 0.0 && σ.is_finite()).then_some(roots)
+}
+
+fn log_linear<'a>(
+    rows: impl Iterator<Item = &'a Row> + Clone,
+    inputs: &[f64],
+    width: usize,
+    weights: &[f64],
+    start: f64,
+) -> Option<Vec<f64>> {
+    let rows: Vec<(&[f64], f64, f64)> = rows
+        .filter_map(|row| {
+            row.decision.map(|at| (&inputs[at * width..(at + 1) * width], row.residual, weights[row.person]))
+        })
+        .filter(|(_, _, weight)| *weight > 0.0)
+        .collect();
+    let mut matrix = vec![0.0; width * width];
+    for (x, _, w) in &rows {
+        for i in 0..width {
+            for j in 0..width {
+                matrix[i * width + j] += w * x[i] * x[j];
+            }
+        }
+    }
+    // An input that never varies at this level (an action nobody took) has no coefficient: the form is not determined.
+    let total = matrix[0];
+    let varies = |j: usize| matrix[j * width + j] - matrix[j] * matrix[j] / total > 1e-9 * total;
+    if !(total > 0.0) || !(1..width).all(varies) {
+        return None;
+    }
+    let objective = |γ: &[f64]| -> f64 {
+        rows.iter()
+            .map(|(x, r, w)| {
+                let η = dot(γ, x);
+                w * (2.0 * η + r * r * (-2.0 * η).exp())
+            })
+            .sum()
+    };
+    let mut γ = vec![0.0; width];
+    γ[0] = start;
+    let mut value = objective(&γ);
+    for _ in 0..STEPS {
+        let mut score = vec![0.0; width];
+        for (x, r, w) in &rows {
+            let excess = 0.5 * w * (r * r * (-2.0 * dot(&γ, x)).exp() - 1.0);
+            score.iter_mut().zip(*x).for_each(|(s, x)| *s += excess * x);
+        }
+        let direction = solve(&matrix, &score)?;
+        let mut length = 1.0;
+        let (next, reached) = loop {
+            let next: Vec<f64> = γ.iter().zip(&direction).map(|(g, d)| g + length * d).collect();
+            let reached = objective(&next);
+            // Scoring may overshoot far from the minimum; halving always ends, because the direction descends.
+            if reached <= value || length < 1e-6 {
+                break (next, reached);
+            }
+            length *= 0.5;
+        };
+        let moved = direction.iter().fold(0.0f64, |most, d| most.max((length * d).abs()));
+        if !(reached <= value) {
+            break;
+        }
+        (γ, value) = (next, reached);
+        if moved < STEP {
+            break;
+        }
+    }
+    γ.iter().all(|x| x.is_finite()).then_some(γ)
+}

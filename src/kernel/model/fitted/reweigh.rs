@@ -1,0 +1,76 @@
+//! The regressions of a table once more, with a weight for each decision: where noise spreads, a mean is known less well.
+
+use super::design::Design;
+use super::groups::Group;
+use super::regression::{Coefficients, Table, resolve};
+use super::terms::blocks;
+use super::{FitError, LevelCode, Pooling};
+use crate::kernel::data::Panel;
+use crate::kernel::numeric::least_squares;
+
+/// Fits the outputs that have weights (one a decision of the panel) again, on the same functions and as smoothly as before.
+///
+/// # Equation
+/// ```text
+/// min Σ w (y − f)² + λ n ∫ f″²,   weights scaled to mean 1 over the n rows of each regression
+/// ```
+pub(super) fn reweigh(
+    panel: &Panel,
+    groups: &[Group],
+    (pooling, code, values): (Pooling, LevelCode, &[f64]),
+    table: Table,
+    weights: &[Option<Vec<f64>>],
+) -> Result<Table, FitError> {
+    let (levels, actions) = (panel.levels().len(), panel.action_names().len());
+    let mut stored = Coefficients::from(table);
+    for Group { only, basis, smoothing } in groups {
+        let blocks = blocks(basis, pooling, code, actions, levels);
+        let design = Design { panel, basis, blocks: &blocks, values, only: *only };
+        for (output, weights) in weights.iter().enumerate() {
+            let Some(weights) = weights else { continue };
+            let penalty = smoothing.get(output).map_or(0.0, |s| s.penalty);
+            let Some(solution) = solve(&design, output, weights, penalty)? else { continue };
+            for level in design.levels() {
+                for action in 0..actions {
+                    let factor = |block: &super::terms::Block| block.factor(action, level, values[level]);
+                    stored.replace(level, action, output, &resolve(&solution, &blocks, basis.count(), 1, factor));
+                }
+            }
+        }
+    }
+    Ok(stored.into())
+}
+
+/// The coefficients of one output; `None` when nobody shows it.
+fn solve(design: &Design, output: usize, weights: &[f64], penalty: f64) -> Result<Option<Vec<f64>>, FitError> {
+    let (p, columns) = (design.panel.state_dim(), design.columns());
+    let mut functions = vec![0.0; design.basis.count()];
+    let (mut rows, mut targets, mut own_weights) = (Vec::new(), Vec::new(), Vec::new());
+    for (i, person) in design.people() {
+        let start = design.panel.decisions_of(i).start;
+        for (t, &action) in person.actions.iter().enumerate() {
+            let target = if output == p { Some(&person.rewards[t]) } else { person.states.get((t + 1) * p + output) };
+            let Some(target) = target else { continue };
+            let state = &person.states[t * p..(t + 1) * p];
+            design.push_row(person.level as usize, state, action, &mut functions, &mut rows);
+            targets.push(*target);
+            own_weights.push(weights[start + t]);
+        }
+    }
+    let n = targets.len();
+    if n == 0 {
+        return Ok(None);
+    }
+    let mean = own_weights.iter().sum::<f64>() / n as f64;
+    for ((row, target), weight) in rows.chunks_exact_mut(columns).zip(&mut targets).zip(&own_weights) {
+        let root = (weight / mean).sqrt();
+        row.iter_mut().for_each(|x| *x *= root);
+        *target *= root;
+    }
+    if penalty > 0.0 {
+        let weight = (penalty * n as f64).sqrt();
+        rows.extend(design.roughness().iter().map(|l| weight * l));
+        targets.resize(rows.len() / columns, 0.0);
+    }
+    Ok(Some(least_squares(&rows, &targets, columns, 1)?.coefficients))
+}
