@@ -5,6 +5,7 @@ use crate::kernel::evaluate::{Carried, PanelDraws, UnfairnessLaw, Yardstick, pro
 use crate::kernel::learn::features::Polynomial;
 use crate::kernel::learn::{Agent, Deployed, Greedy, LinearQ, Settings, UniformlyRandom, fitted_q_iteration};
 use crate::kernel::model::fitted::{Certificate, FitSettings, Fitted, Refitter};
+use crate::kernel::model::noise::{Step, first_state};
 use crate::kernel::model::{Exogenous, World, simulate};
 use crate::kernel::numeric::Stream;
 use crate::kernel::preprocess::{Experience, Full, Sequential, Unaware, View, batch};
@@ -12,12 +13,10 @@ use serde::Serialize;
 
 /// What is repeated.
 pub struct Setting<'a> {
-    /// The world; its noise is multiplied by `noise_scale` at each level.
+    /// The world. One whose noise is more than added is a control when the mechanism is fitted with additive noise.
     pub world: &'a dyn World,
     /// The name of the setting in tables.
     pub name: &'a str,
-    /// 1 for every level where noise is additive. Anything else is a control: the law assumes that it is not so.
-    pub noise_scale: Vec<f64>,
     /// N to learn from, and N others to judge.
     pub people: usize,
     /// T.
@@ -182,41 +181,25 @@ impl Truth {
     }
 }
 
-/// The panel as it was, then for each level what it would have been had everybody had that level: the same noise, in the units of
-/// that level, and the same actions.
+/// The panel as it was, then for each level what it would have been had everybody had that level: the same noise and the same actions.
 fn worlds(setting: &Setting<'_>, exogenous: &Exogenous) -> Vec<Panel> {
     let world = setting.world;
-    let (n, horizon, p, levels) = (exogenous.people(), exogenous.horizon(), world.state_dim(), world.levels());
-    let scaled = |level: &dyn Fn(usize) -> usize| {
-        let noise: Vec<f64> = (0..=horizon)
-            .flat_map(|t| exogenous.states(t).iter().enumerate())
-            .map(|(i, u)| setting.noise_scale[level(i / p)] * u)
-            .collect();
-        let flat = |of: &dyn Fn(usize) -> Vec<f64>| (0..horizon).flat_map(of).collect::<Vec<f64>>();
-        Exogenous::given(
-            exogenous.levels().to_vec(),
-            exogenous.coins().to_vec(),
-            noise,
-            flat(&|t| exogenous.rewards(t).to_vec()),
-            flat(&|t| exogenous.uniforms(t).to_vec()),
-            p,
-        )
-    };
-    let factual = simulate(world, &scaled(&|i| exogenous.levels()[i] as usize));
+    let (horizon, p) = (exogenous.horizon(), world.state_dim());
+    let factual = simulate(world, exogenous);
     let mut all = vec![];
-    for level in 0..levels {
-        let noise = scaled(&|_| level);
+    for level in 0..world.levels() {
         let mut builder =
             PanelBuilder::new(factual.levels().clone(), factual.action_names().clone(), p).expect("the same shape");
-        let (mut states, mut next) = (vec![0.0; (horizon + 1) * p], vec![0.0; p]);
-        for i in 0..n {
-            let own = factual.person(i);
-            let of = |t: usize| &noise.states(t)[i * p..(i + 1) * p];
-            states[..p].iter_mut().zip(world.initial_mean(level)).zip(of(0)).for_each(|((s, m), u)| *s = m + u);
+        let (mut states, mut step) = (vec![0.0; (horizon + 1) * p], Step::default());
+        for (i, own) in factual.iter().enumerate() {
+            let noise = |t: usize| &exogenous.states(t)[i * p..(i + 1) * p];
+            states[..p].copy_from_slice(noise(0));
+            first_state(world, level, &mut states[..p]);
             for t in 0..horizon {
-                world.mean(level, &states[t * p..(t + 1) * p], &own.actions[t..=t], &mut next, &mut [0.0]);
-                let after = &mut states[(t + 1) * p..(t + 2) * p];
-                after.iter_mut().zip(&next).zip(of(t + 1)).for_each(|((s, m), u)| *s = m + u);
+                let (before, after) = states[t * p..(t + 2) * p].split_at_mut(p);
+                step.prepare(world, level, before, &own.actions[t..=t]);
+                after.copy_from_slice(noise(t + 1));
+                step.states(world, level, after);
             }
             builder.push(Person { level: level as u32, states: &states, ..own }).expect("finite states");
         }

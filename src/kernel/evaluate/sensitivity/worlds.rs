@@ -2,6 +2,7 @@
 
 use crate::kernel::data::Panel;
 use crate::kernel::model::Mechanism;
+use crate::kernel::model::noise::{Step, first_noise, first_state};
 use crate::kernel::numeric::{Stream, fill_standard_normal};
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -11,7 +12,8 @@ use statrs::distribution::{ContinuousCDF, Normal};
 /// ```text
 /// s₁ᵏ = s₁ + λ (m(k) − m(z)),     sₜ₊₁ᵏ = sₜ₊₁ − μ(sₜ, aₜ, z) + (1 − λ) μ(sₜᵏ, aₜ, z) + λ μ(sₜᵏ, aₜ, k)
 /// ```
-/// At λ = 1 these are lines 4 and 7 of `alg:cf:1`; at λ = 0 a person is the same at every level.
+/// At λ = 1 these are lines 4 and 7 of `alg:cf:1`; at λ = 0 a person is the same at every level. Noise that is more than added is put back
+/// at both levels, and the two values are averaged.
 pub(super) fn with_share(panel: &Panel, mechanism: &dyn Mechanism, share: f64) -> Vec<f64> {
     let residuals = residuals(panel, mechanism);
     let noise = |_: usize, row: usize, out: &mut [f64]| out.copy_from_slice(residuals.at(row));
@@ -58,7 +60,7 @@ fn rebuild(panel: &Panel, mechanism: &dyn Mechanism, share: f64, noise: impl Fn(
     let (p, levels) = (panel.state_dim(), mechanism.levels());
     let width = p * levels;
     let mut worlds = vec![0.0; panel.state_rows() * width];
-    let (mut mean, mut own_mean, mut u, mut reward) = (vec![0.0; p], vec![0.0; p], vec![0.0; p], [0.0]);
+    let (mut there, mut here, mut step) = (vec![0.0; p], vec![0.0; p], Step::default());
     for (i, person) in panel.iter().enumerate() {
         let (rows, z) = (panel.states_of(i), person.level as usize);
         for k in 0..levels {
@@ -68,17 +70,19 @@ fn rebuild(panel: &Panel, mechanism: &dyn Mechanism, share: f64, noise: impl Fn(
                     worlds[at..at + p].copy_from_slice(&person.states[t * p..(t + 1) * p]);
                     continue;
                 }
-                if t == 0 {
-                    mean.copy_from_slice(mechanism.initial_mean(k));
-                    own_mean.copy_from_slice(mechanism.initial_mean(z));
-                } else {
-                    let (before, action) = (&worlds[at - width..at - width + p], &person.actions[t - 1..t]);
-                    mechanism.mean(k, before, action, &mut mean, &mut reward);
-                    mechanism.mean(z, before, action, &mut own_mean, &mut reward);
+                noise(k, row, &mut there);
+                here.copy_from_slice(&there);
+                for (level, value) in [(k, &mut there), (z, &mut here)] {
+                    if t == 0 {
+                        first_state(mechanism, level, value);
+                    } else {
+                        let before = &worlds[at - width..at - width + p];
+                        step.prepare(mechanism, level, before, &person.actions[t - 1..t]);
+                        step.states(mechanism, level, value);
+                    }
                 }
-                noise(k, row, &mut u);
                 for j in 0..p {
-                    worlds[at + j] = (1.0 - share) * own_mean[j] + share * mean[j] + u[j];
+                    worlds[at + j] = (1.0 - share) * here[j] + share * there[j];
                 }
             }
         }
@@ -142,21 +146,17 @@ impl Scores {
     }
 }
 
+/// Outcomes taken to the common scale of their noise, as the mechanism has it.
 fn residuals(panel: &Panel, mechanism: &dyn Mechanism) -> Residuals {
     let p = panel.state_dim();
-    let mut values = panel.states().to_vec();
-    let (mut mean, mut reward) = (vec![0.0; p], [0.0]);
+    let (mut values, mut step) = (panel.states().to_vec(), Step::default());
     for (i, person) in panel.iter().enumerate() {
-        let z = person.level as usize;
-        for (t, row) in panel.states_of(i).enumerate() {
-            if t == 0 {
-                mean.copy_from_slice(mechanism.initial_mean(z));
-            } else {
-                let before = &person.states[(t - 1) * p..t * p];
-                mechanism.mean(z, before, &person.actions[t - 1..t], &mut mean, &mut reward);
-            }
-            values[row * p..(row + 1) * p].iter_mut().zip(&mean).for_each(|(x, m)| *x -= m);
-        }
+        let (rows, z) = (panel.states_of(i), person.level as usize);
+        let (first, later) = values[rows.start * p..rows.end * p].split_at_mut(p);
+        first_noise(mechanism, z, first);
+        let known = later.len() / p;
+        step.prepare(mechanism, z, &person.states[..known * p], &person.actions[..known]);
+        step.state_noise(mechanism, z, later);
     }
     Residuals { state_dim: p, values }
 }

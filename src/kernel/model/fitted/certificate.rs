@@ -1,7 +1,7 @@
 //! What a policy file keeps of the people it was learned from: how their mechanism might have come out.
 
 use super::refit::{RefitError, Refitter};
-use super::{Fitted, Means};
+use super::{Fitted, FittedNoise, Means};
 use crate::kernel::data::Panel;
 use crate::kernel::model::Mechanism;
 use crate::kernel::numeric::{Packed, Stream, person_weights};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Means of states only, because histories of other worlds need no more; in single precision. Nothing in it is about a person. In a file
 /// it takes 5⅓ characters for each of B·(K·p + K·|A|·p·q) numbers, q the functions of the state: about 53 kB for B = 200, one state, two
-/// levels, two actions and splines of twelve knots.
+/// levels, two actions and splines of twelve knots. Noise that is more than added comes on top, in full.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     people: usize,
@@ -21,6 +21,9 @@ pub struct Certificate {
     replicates: usize,
     mechanism: Fitted,
     numbers: Packed,
+    /// The noise of each refit, where it is more than added.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    noises: Vec<FittedNoise>,
 }
 
 impl Certificate {
@@ -31,10 +34,14 @@ impl Certificate {
     /// # Errors
     /// [`RefitError`].
     pub fn new(refitter: &Refitter, panel: &Panel, replicates: usize, seed: u64) -> Result<Self, RefitError> {
-        let numbers: Vec<Vec<f64>> = (0..replicates)
+        let refits: Vec<(Vec<f64>, Option<FittedNoise>)> = (0..replicates)
             .into_par_iter()
-            .map(|b| Ok(state_numbers(&refitter.refit(&weights(panel, seed, b))?)))
+            .map(|b| {
+                let refitted = refitter.refit(&weights(panel, seed, b))?;
+                Ok((state_numbers(&refitted), refitted.noise.filter(|noise| !noise.is_additive())))
+            })
             .collect::<Result<_, RefitError>>()?;
+        let (numbers, noises): (Vec<_>, Vec<_>) = refits.into_iter().unzip();
         Ok(Self {
             people: panel.people(),
             seed,
@@ -42,6 +49,7 @@ impl Certificate {
             replicates,
             mechanism: refitter.fitted().clone(),
             numbers: Packed::new(numbers.into_iter().flatten()),
+            noises: noises.into_iter().flatten().collect(),
         })
     }
 
@@ -66,7 +74,11 @@ impl Certificate {
     /// If there is no such refit.
     pub fn replicate(&self, b: usize) -> Fitted {
         let size = numbers_count(&self.mechanism);
-        with_state_numbers(&self.mechanism, &self.numbers.slice(b * size, size))
+        let mut refitted = with_state_numbers(&self.mechanism, &self.numbers.slice(b * size, size));
+        if let Some(noise) = self.noises.get(b) {
+            refitted.noise = Some(noise.clone());
+        }
+        refitted
     }
 
     /// The weights of a panel's people in the b-th replicate: for people who were learned from, the ones of that refit.
@@ -85,6 +97,10 @@ impl Certificate {
             && self.replicates > 0
             && self.mechanism.is_consistent()
             && matches!(self.mechanism.means, Means::Table(_))
+            && (self.noises.is_empty() || self.noises.len() == self.replicates)
+            && self.noises.iter().all(|noise| {
+                noise.is_consistent(self.mechanism.state_dim, self.mechanism.levels(), self.mechanism.actions)
+            })
             && numbers_count(&self.mechanism).checked_mul(self.replicates) == Some(self.numbers.len())
     }
 }

@@ -6,7 +6,7 @@ mod tests;
 
 use super::groups::groups;
 use super::regression::{Coefficients, RegressionReport, level_values};
-use super::{Basis, FitError, FitSettings, Fitted, Means, fit};
+use super::{Basis, FitError, FitSettings, Fitted, FittedNoise, Means, fit};
 use crate::kernel::data::Panel;
 use regression::WeightedRegression;
 
@@ -20,7 +20,8 @@ use regression::WeightedRegression;
 /// m̂_w(k) = Σ_{zᵢ = k} wᵢ sᵢ₁ / Σ_{zᵢ = k} wᵢ,     b̂_w = (Σᵢ wᵢ XᵢᵀXᵢ + λ n_w P)⁻¹ Σᵢ wᵢ Xᵢᵀyᵢ,     n_w = Σᵢ wᵢ nᵢ
 /// ```
 /// where Xᵢ are the nᵢ rows of person i. Only ratios of weights matter. With whole numbers it is the fit of a panel in which person i
-/// stands wᵢ times, on the knots of the original.
+/// stands wᵢ times, on the knots of the original. Noise that is more than added is refitted around these means on the rungs that were
+/// chosen, and means with the precision that it gives them.
 ///
 /// # Precision
 /// Normal equations where their condition allows it, QR of the weighted rows where it does not: digits as in
@@ -32,6 +33,8 @@ pub struct Refitter {
     levels: Vec<u32>,
     first: Vec<f64>,
     regressions: Vec<WeightedRegression>,
+    /// The people, where noise is refitted too.
+    panel: Option<Panel>,
 }
 
 /// Why a mechanism cannot be fitted again.
@@ -83,10 +86,11 @@ impl Refitter {
             groups.iter().map(|group| WeightedRegression::new(panel, group, pooling, settings.code, &values)).collect();
         let p = panel.state_dim();
         Ok(Self {
-            fitted,
             level_names: panel.levels().names().to_vec(),
             levels: panel.level_codes().to_vec(),
             first: panel.iter().flat_map(|person| person.states[..p].iter().copied()).collect(),
+            panel: fitted_noise(&fitted).map(|_| panel.clone()),
+            fitted,
             regressions,
         })
     }
@@ -114,12 +118,28 @@ impl Refitter {
         if let Some(position) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
             return Err(RefitError::Weight { position, weight: weights[position] });
         }
+        let plain = self.refit_means(weights, &[])?;
+        let (Some(noise), Some(panel)) = (fitted_noise(&self.fitted), &self.panel) else { return Ok(plain) };
+        // As the fit does: noise around plain means, means with the precision that this gives them, noise around those.
+        let mut law = noise.refit(&plain, panel, weights);
+        let precisions = law.precisions(panel);
+        let mut means = plain;
+        if precisions.iter().any(Option::is_some) {
+            means = self.refit_means(weights, &precisions)?;
+            law = law.refit(&means, panel, weights);
+        }
+        means.noise = Some(law);
+        Ok(means)
+    }
+
+    /// Means alone; the noise is that of the unweighted fit.
+    fn refit_means(&self, weights: &[f64], precisions: &[Option<Vec<f64>>]) -> Result<Fitted, RefitError> {
         let initial = self.initial_means(weights)?;
         let (levels, actions) = (initial.len(), self.fitted.actions);
         let mut coefficients = vec![vec![Vec::new(); actions]; levels];
         let mut reports: Vec<RegressionReport> = Vec::with_capacity(self.regressions.len());
         for regression in &self.regressions {
-            reports.push(regression.solve(weights, &mut coefficients)?);
+            reports.push(regression.solve(weights, precisions, &mut coefficients)?);
         }
         let bases = self.regressions.iter().map(|regression| regression.basis().clone()).collect();
         let means = Means::Table(Coefficients::new(bases, coefficients).into());
@@ -143,4 +163,9 @@ impl Refitter {
         }
         Ok(sums)
     }
+}
+
+/// Noise that has something to refit.
+fn fitted_noise(fitted: &Fitted) -> Option<&FittedNoise> {
+    fitted.noise.as_ref().filter(|noise| !noise.is_additive())
 }

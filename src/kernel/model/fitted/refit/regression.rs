@@ -16,25 +16,24 @@ const ROWS: usize = 512;
 /// Rows of numbers that belong to people.
 struct Rows {
     width: usize,
-    /// Each person with rows, and how many; in the order of the panel.
+    /// The person each row belongs to, and the decision of the panel it is about.
     owners: Vec<(usize, usize)>,
     data: Vec<f64>,
 }
 
 impl Rows {
-    /// Σᵢ wᵢ n and Σᵢ wᵢ XᵢᵀXᵢ added to `gram`; `buffer` is working space.
-    fn add_weighted(&self, weights: &[f64], gram: &mut Gram, buffer: &mut Vec<f64>) -> f64 {
-        let (mut total, mut at) = (0.0, 0);
+    /// Σ w over rows; and Σ w xxᵀ added to `gram`; `buffer` is working space.
+    fn add_weighted(&self, weights: &RowWeights<'_>, gram: &mut Gram, buffer: &mut Vec<f64>) -> f64 {
+        let mut total = 0.0;
         buffer.clear();
-        for &(person, count) in &self.owners {
-            let (w, own) = (weights[person], at..at + count * self.width);
-            at = own.end;
+        for (row, &owner) in self.data.chunks_exact(self.width).zip(&self.owners) {
+            let w = weights.of(owner);
             if w == 0.0 {
                 continue;
             }
-            total += w * count as f64;
+            total += w;
             let root = w.sqrt();
-            buffer.extend(self.data[own].iter().map(|x| root * x));
+            buffer.extend(row.iter().map(|x| root * x));
             if buffer.len() >= ROWS * self.width {
                 gram.add_rows(buffer);
                 buffer.clear();
@@ -42,6 +41,20 @@ impl Rows {
         }
         gram.add_rows(buffer);
         total
+    }
+}
+
+/// The weight of a person, times the precision of the decision where there is one.
+#[derive(Clone, Copy)]
+struct RowWeights<'a> {
+    people: &'a [f64],
+    /// 1/σ² of each decision of the panel, and their mean over the weighted rows.
+    precision: Option<(&'a [f64], f64)>,
+}
+
+impl RowWeights<'_> {
+    fn of(&self, (person, decision): (usize, usize)) -> f64 {
+        self.people[person] * self.precision.map_or(1.0, |(precision, mean)| precision[decision] / mean)
     }
 }
 
@@ -83,10 +96,7 @@ impl WeightedRegression {
                 design.push_row(person.level as usize, state, action, &mut functions, &mut rows.data);
                 rows.data.extend_from_slice(next.unwrap_or(&[]));
                 rows.data.push(reward);
-                match rows.owners.last_mut() {
-                    Some((owner, count)) if *owner == i => *count += 1,
-                    _ => rows.owners.push((i, 1)),
-                }
+                rows.owners.push((i, panel.decisions_of(i).start + t));
             }
         }
         let bends = design.roughness();
@@ -114,24 +124,38 @@ impl WeightedRegression {
     }
 
     /// Solves with weights and writes the coefficients of every level it speaks of.
-    pub fn solve(&self, weights: &[f64], coefficients: &mut [Vec<Vec<f64>>]) -> Result<RegressionReport, FitError> {
+    ///
+    /// `precisions` has, for each output whose spread varies, 1/σ² at every decision of the panel; it may be empty.
+    pub fn solve(
+        &self,
+        people: &[f64],
+        precisions: &[Option<Vec<f64>>],
+        coefficients: &mut [Vec<Vec<f64>>],
+    ) -> Result<RegressionReport, FitError> {
         let (p, columns) = (self.state_dim, self.columns);
-        let mut buffer = Vec::new();
-        let mut known = Gram::new(self.with_next.width);
-        let rows = self.with_next.add_weighted(weights, &mut known, &mut buffer);
-        let known = Sums { rows, width: self.with_next.width, gram: known.matrix().to_vec() };
-        let mut outputs: Vec<Output> =
-            (0..p).map(|j| self.output(weights, &known, columns + j, j)).collect::<Result<_, _>>()?;
-        let reward = if self.without_next.owners.is_empty() {
-            self.output(weights, &known, columns + p, p)?
-        } else {
-            // Rewards also have the decisions whose next state was not seen.
-            let mut rest = Gram::new(self.without_next.width);
-            let rest_rows = self.without_next.add_weighted(weights, &mut rest, &mut buffer);
-            let all = known.without_next_states(columns, p).plus(rest.matrix(), rest_rows);
-            self.output(weights, &all, columns, p)?
-        };
-        outputs.push(reward);
+        let plain = RowWeights { people, precision: None };
+        let precise = |output: usize| precisions.get(output).and_then(Option::as_ref);
+        // Sums that all outputs without precisions share.
+        let shared = if (0..=p).all(|output| precise(output).is_some()) { None } else { Some(self.known(&plain)) };
+        let mut outputs: Vec<Output> = Vec::with_capacity(p + 1);
+        for output in 0..=p {
+            let weights = match precise(output) {
+                None => plain,
+                Some(precision) => RowWeights { people, precision: self.mean_precision(people, precision, output) },
+            };
+            let own = precise(output).map(|_| self.known(&weights));
+            let known = own.as_ref().or(shared.as_ref()).expect("sums with precisions or without");
+            let found = if output < p || self.without_next.owners.is_empty() {
+                self.output(&weights, known, columns + output, output)?
+            } else {
+                // Rewards also have the decisions whose next state was not seen.
+                let mut rest = Gram::new(self.without_next.width);
+                let rows = self.without_next.add_weighted(&weights, &mut rest, &mut Vec::new());
+                let all = known.without_next_states(columns, p).plus(rest.matrix(), rows);
+                self.output(&weights, &all, columns, output)?
+            };
+            outputs.push(found);
+        }
         let report = RegressionReport {
             level: self.only,
             rows: self.with_next.data.len() / self.with_next.width,
@@ -150,8 +174,24 @@ impl WeightedRegression {
         Ok(report)
     }
 
+    /// Weighted sums over the rows whose next state is known.
+    fn known(&self, weights: &RowWeights<'_>) -> Sums {
+        let mut gram = Gram::new(self.with_next.width);
+        let rows = self.with_next.add_weighted(weights, &mut gram, &mut Vec::new());
+        Sums { rows, width: self.with_next.width, gram: gram.matrix().to_vec() }
+    }
+
+    /// Precisions with their mean over the rows of an output, so that λ means what it meant without them.
+    fn mean_precision<'b>(&self, people: &[f64], precision: &'b [f64], output: usize) -> Option<(&'b [f64], f64)> {
+        let rest: &[(usize, usize)] = if output == self.state_dim { &self.without_next.owners } else { &[] };
+        let rows = || self.with_next.owners.iter().chain(rest);
+        let total: f64 = rows().map(|&(person, _)| people[person]).sum();
+        let sum: f64 = rows().map(|&(person, decision)| people[person] * precision[decision]).sum();
+        (total > 0.0 && sum > 0.0).then(|| (precision, sum / total))
+    }
+
     /// The coefficients of one output, `at` its column of the sums.
-    fn output(&self, weights: &[f64], sums: &Sums, at: usize, output: usize) -> Result<Output, FitError> {
+    fn output(&self, weights: &RowWeights<'_>, sums: &Sums, at: usize, output: usize) -> Result<Output, FitError> {
         let columns = self.columns;
         if sums.rows == 0.0 {
             return Ok(Output { coefficients: vec![0.0; columns], rank: columns, residual_sd: 0.0 });
@@ -183,16 +223,18 @@ impl WeightedRegression {
     }
 
     /// QR of √w X with √(λ n_w) L below: the minimum-norm solution where the weights leave it undetermined.
-    fn by_rows(&self, weights: &[f64], output: usize) -> Result<(Vec<f64>, usize), FitError> {
+    fn by_rows(&self, weights: &RowWeights<'_>, output: usize) -> Result<(Vec<f64>, usize), FitError> {
         let (p, columns) = (self.state_dim, self.columns);
         let (mut design, mut target, mut total) = (Vec::new(), Vec::new(), 0.0);
         let mut take = |rows: &Rows, at: usize| {
-            let owners = rows.owners.iter().flat_map(|&(person, count)| std::iter::repeat_n(person, count));
-            for (row, person) in rows.data.chunks_exact(rows.width).zip(owners).filter(|(_, i)| weights[*i] > 0.0) {
-                let root = weights[person].sqrt();
-                design.extend(row[..columns].iter().map(|x| root * x));
-                target.push(root * row[at]);
-                total += weights[person];
+            for (row, &owner) in rows.data.chunks_exact(rows.width).zip(&rows.owners) {
+                let w = weights.of(owner);
+                if w > 0.0 {
+                    let root = w.sqrt();
+                    design.extend(row[..columns].iter().map(|x| root * x));
+                    target.push(root * row[at]);
+                    total += w;
+                }
             }
         };
         take(&self.with_next, columns + output);

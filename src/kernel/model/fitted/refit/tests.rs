@@ -101,7 +101,7 @@ fn whole_weights_are_people_standing_there_as_often() {
         // The choices of the original panel, the regression of the repeated one.
         let values = level_values(&panel, settings.code).unwrap();
         let (pooling, groups) = groups(&panel, settings.basis, settings.pooling, settings.code, &values).unwrap();
-        let (table, reports) = fit_table(&resampled, groups, pooling, settings.code, &values).unwrap();
+        let (table, reports) = fit_table(&resampled, &groups, pooling, settings.code, &values).unwrap();
         let initial = initial_means(&resampled).unwrap();
         let expected = Fitted { initial, means: Means::Table(table), reports, ..refitted.clone() };
         let far = difference(&refitted, &expected);
@@ -147,4 +147,35 @@ fn what_cannot_be_refitted_is_said() {
     assert_eq!(refitter.refit(&w).err(), Some(RefitError::EmptyLevel { level }));
     let one_level = PanelBuilder::new(Labels::numbered(2), Labels::numbered(1), 1).unwrap();
     assert!(matches!(Refitter::new(&one_level.finish(), &settings), Err(RefitError::Fit(_))));
+}
+
+#[test]
+fn noise_is_refitted_with_the_means_and_weight_one_is_the_fit_itself() {
+    use crate::kernel::model::fitted::NoiseChoice;
+    use crate::kernel::model::worlds::spread_by_level;
+    let world = spread_by_level(1.0);
+    let panel = simulate(&world, &Exogenous::draw(&world, 200, 4, Stream::new(5)));
+    let settings = FitSettings { noise: NoiseChoice::Scale, ..FitSettings::default() };
+    let refitter = Refitter::new(&panel, &settings).unwrap();
+    let spread = |fitted: &Fitted, level: usize| {
+        let (mut next, mut rewards) = ([0.0; 3], [0.0; 3]);
+        let law = fitted.noise().unwrap();
+        law.spread(level, &[-1.0, 0.2, 1.1], &[0, 1, 1], &mut next, &mut rewards);
+        [law.initial_spread(level), &next].concat()
+    };
+    let same = refitter.refit(&[2.5; 200]).unwrap();
+    let other = refitter.refit(&weights(200)).unwrap();
+    for level in 0..2 {
+        for (x, y) in spread(&same, level).iter().zip(spread(refitter.fitted(), level)) {
+            assert!((x - y).abs() < TWO_ROUTES, "{x} and {y}");
+        }
+        assert_ne!(spread(&other, level), spread(refitter.fitted(), level));
+    }
+    // Means are reweighted by the spread in both.
+    let mean = |fitted: &Fitted| {
+        let (mut next, mut reward) = ([0.0], [0.0]);
+        fitted.mean(1, &[0.3], &[1], &mut next, &mut reward);
+        next[0]
+    };
+    assert!((mean(&same) - mean(refitter.fitted())).abs() < TWO_ROUTES);
 }
