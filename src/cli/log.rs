@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn moments_are_written_as_the_calendar_has_them() {
-        let at = |seconds, milliseconds| utc(Duration::from_millis(1000 * seconds + milliseconds));
+        let at = |seconds: u64, milliseconds: u64| utc(Duration::from_millis(1000 * seconds + milliseconds));
         assert_eq!(at(0, 0), "1970-01-01T00:00:00.000Z");
         // 29 February 2000, 1 March 2100 (no leap year) and a moment of 2026, from `date -u -d @…`.
         assert_eq!(at(951_782_400, 7), "2000-02-29T00:00:00.007Z");

@@ -510,17 +510,17 @@ pub(super) mod tests {
         };
         let with = policy(Method::Ours).with_certificate(certificate(&panel()));
         let text = serde_json::to_vec(&with).unwrap();
-        assert_eq!(StoredPolicy::from_json(&text, "p").unwrap(), with);
+        assert_eq!(Policy::from_json(&text, "p").unwrap(), with);
         // A file without one says nothing about it, as files before there were certificates.
         assert!(!serde_json::to_string(&policy(Method::Ours)).unwrap().contains("certificate"));
         let text = String::from_utf8(text).unwrap().replace("\"replicates\":3", "\"replicates\":4");
-        let error = StoredPolicy::from_json(text.as_bytes(), "p").unwrap_err();
+        let error = Policy::from_json(text.as_bytes(), "p").unwrap_err();
         assert_eq!(error.to_string(), "p: the certificate's parts do not fit together");
         let two = |z| Person { id: ["a", "b"][z], level: z as u32, states: &[0.5], actions: &[0], rewards: &[0.0] };
         let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(1), 1).unwrap();
         (0..2).for_each(|z| builder.push(two(z)).unwrap());
         let other = policy(Method::Full).with_certificate(certificate(&builder.finish()));
-        let error = StoredPolicy::from_json(&serde_json::to_vec(&other).unwrap(), "p").unwrap_err();
+        let error = Policy::from_json(&serde_json::to_vec(&other).unwrap(), "p").unwrap_err();
         assert_eq!(
             error.to_string(),
             "p: the certificate is of (levels, actions, coordinates) (2, 1, 1), the policy has (2, 3, 2)"

@@ -5,7 +5,7 @@ use crate::kernel::learn::{Deployed, Policy};
 use crate::kernel::model::fitted::{Basis, FitSettings, Fitted, Pooling};
 use crate::kernel::model::worlds::ThreeLevels;
 use crate::kernel::model::{Exogenous, simulate};
-use crate::kernel::preprocess::{Augmented, Observed, Sequential, Unaware, View};
+use crate::kernel::preprocess::{Augmented, StateOnly, Sequential, Unaware, View};
 
 /// Three actions by a weighted sum of what is read: cut at −½ and ½, or spread around there.
 struct Cuts {
@@ -59,7 +59,7 @@ fn ours(mechanism: &Fitted) -> Deployed<Sequential<Fitted>, Cuts> {
 
 fn unaware(random: bool) -> Deployed<Unaware, Cuts> {
     let agent = Deployed::new(Unaware { state_dim: 2 }, Cuts { random });
-    let _: &dyn Policy<Observed> = agent.policy();
+    let _: &dyn Policy<StateOnly> = agent.policy();
     agent
 }
 
