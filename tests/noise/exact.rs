@@ -129,7 +129,7 @@ impl NoiseLaw for Arbitrary {
     fn to_common(&self, _: Output, level: usize, noise: f64) -> f64 {
         noise.signum() * noise.abs().powf(1.0 + 0.3 * level as f64)
     }
-    fn from_common(&self, _: Output, level: usize, common: f64) -> f64 {
+    fn of_common(&self, _: Output, level: usize, common: f64) -> f64 {
         common.signum() * common.abs().powf(1.0 / (1.0 + 0.3 * level as f64))
     }
 }
