@@ -129,7 +129,7 @@ impl NoiseLaw for Arbitrary {
     fn to_common(&self, _: Output, level: usize, noise: f64) -> f64 {
         noise.signum() * noise.abs().powf(1.0 + 0.3 * level as f64)
     }
-    fn from_common(&self, _: Output, level: usize, common: f64) -> f64 {
+    fn of_common(&self, _: Output, level: usize, common: f64) -> f64 {
         common.signum() * common.abs().powf(1.0 / (1.0 + 0.3 * level as f64))
     }
 }
@@ -182,6 +182,8 @@ fn a_batch_is_the_fold_of_steps_on_every_rung() {
     let fitted = fit(&panel, &settings(NoiseChoice::Rank)).unwrap();
     let rungs: Vec<Rung> = fitted.fitted_noise().unwrap().report().outputs.iter().map(|o| o.rung).collect();
     assert_eq!(rungs, [Rung::Rank; 3]);
+    let law = fitted.noise().unwrap();
+    assert!(law.to_common(Output::First(0), 2, 0.5) != 0.5, "first states have a law too");
     let method = Sequential::new(fitted, panel.level_shares());
     let made = batch(&method, &panel).unwrap();
     for (i, person) in panel.iter().enumerate() {

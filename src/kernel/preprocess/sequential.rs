@@ -207,6 +207,6 @@ fn carry(law: &dyn NoiseLaw, output: Output, from: At, to: At) -> impl Fn(f64) -
             return value;
         }
         let common = law.to_common(output, from.0, (value - from.1) / from.2);
-        to.1 + to.2 * law.from_common(output, to.0, common)
+        to.1 + to.2 * law.of_common(output, to.0, common)
     }
 }

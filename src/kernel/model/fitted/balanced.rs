@@ -69,8 +69,8 @@ impl<M: Mechanism> NoiseLaw for Balanced<M> {
         self.within().to_common(output, level, noise)
     }
 
-    fn from_common(&self, output: Output, level: usize, common: f64) -> f64 {
-        self.within().from_common(output, level, common)
+    fn of_common(&self, output: Output, level: usize, common: f64) -> f64 {
+        self.within().of_common(output, level, common)
     }
 
     fn is_kept(&self, output: Output) -> bool {

@@ -67,7 +67,7 @@ pub trait NoiseLaw: Send + Sync {
     }
 
     /// e = G_z⁻¹(U), the inverse of [`to_common`](Self::to_common).
-    fn from_common(&self, _output: Output, _level: usize, common: f64) -> f64 {
+    fn of_common(&self, _output: Output, _level: usize, common: f64) -> f64 {
         common
     }
 

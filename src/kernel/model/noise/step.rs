@@ -126,7 +126,7 @@ fn to_noise(law: &dyn NoiseLaw, output: Output, level: usize, value: f64, mean: 
 }
 
 fn to_value(law: &dyn NoiseLaw, output: Output, level: usize, noise: f64, mean: f64, spread: f64) -> f64 {
-    if law.is_kept(output) { noise } else { mean + spread * law.from_common(output, level, noise) }
+    if law.is_kept(output) { noise } else { mean + spread * law.of_common(output, level, noise) }
 }
 
 fn subtract(from: &mut [f64], mean: &[f64]) {

@@ -81,7 +81,7 @@ impl<W: World> NoiseLaw for Uneven<W> {
         if self.is_skewed(output, level) { normal_of(noise) } else { noise }
     }
 
-    fn from_common(&self, output: Output, level: usize, common: f64) -> f64 {
+    fn of_common(&self, output: Output, level: usize, common: f64) -> f64 {
         if self.is_skewed(output, level) { gamma_of(common) } else { common }
     }
 }
@@ -162,12 +162,9 @@ mod tests {
     #[test]
     fn only_the_coordinates_and_levels_that_are_skewed_are() {
         let world = three_levels_mixed(0.5);
-        let bent = |output, level| world.from_common(output, level, 0.7) != 0.7;
+        let bent = |output, level| world.of_common(output, level, 0.7) != 0.7;
         assert!(bent(Output::First(0), 2) && bent(Output::Next(0), 2));
         assert!(!bent(Output::Next(1), 2) && !bent(Output::Next(0), 1) && !bent(Output::Reward, 2));
-        assert!(
-            skewed(1.0).from_common(Output::Next(0), 1, 0.0) < -0.2,
-            "the median of a skewed law is below its mean"
-        );
+        assert!(skewed(1.0).of_common(Output::Next(0), 1, 0.0) < -0.2, "the median of a skewed law is below its mean");
     }
 }

@@ -20,7 +20,7 @@ impl Density {
         let quartiles = crate::kernel::numeric::quantile(values.get(1..).map(|_| &*values)?, 0.75)
             - crate::kernel::numeric::quantile(values, 0.25);
         let width = if quartiles > 0.0 { sd.min(quartiles / 1.34) } else { sd };
-        if !(width > 0.0) {
+        if width.is_nan() || width <= 0.0 {
             return None;
         }
         let bandwidth = 0.9 * width * n.powf(-0.2);

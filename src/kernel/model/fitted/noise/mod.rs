@@ -246,8 +246,8 @@ impl NoiseLaw for FittedNoise {
         self.shape(output).map_or(noise, |shape| shape.to_common(level, noise))
     }
 
-    fn from_common(&self, output: Output, level: usize, common: f64) -> f64 {
-        self.shape(output).map_or(common, |shape| shape.from_common(level, common))
+    fn of_common(&self, output: Output, level: usize, common: f64) -> f64 {
+        self.shape(output).map_or(common, |shape| shape.of_common(level, common))
     }
 
     fn is_kept(&self, output: Output) -> bool {

@@ -52,7 +52,7 @@ impl Shape {
             quantiles.push(own);
         }
         let least = spread_of(&common) * 1e-6;
-        if !(least > 0.0) {
+        if least.is_nan() || least <= 0.0 {
             return None;
         }
         widen(&mut common, |_, step| step.max(least));
@@ -76,7 +76,7 @@ impl Shape {
     }
 
     /// e = G_z⁻¹(U).
-    pub fn from_common(&self, level: usize, common: f64) -> f64 {
+    pub fn of_common(&self, level: usize, common: f64) -> f64 {
         broken_line(&self.common, &self.levels[level], common)
     }
 
@@ -185,7 +185,7 @@ mod tests {
             for i in -400..=400 {
                 let x = 0.025 * f64::from(i);
                 let u = shape.to_common(level, x);
-                assert!((shape.from_common(level, u) - x).abs() < 1e-12, "level {level} at {x}");
+                assert!((shape.of_common(level, u) - x).abs() < 1e-12, "level {level} at {x}");
                 if let Some((x0, u0)) = before {
                     let slope: f64 = (u - u0) / (x - x0);
                     // Differences over 0.025 carry rounding of 1e-14.
@@ -206,12 +206,12 @@ mod tests {
         let other: Vec<f64> = base.iter().map(|x| x.exp()).collect();
         let shape = Shape::fit(&mut [weighted(&base), weighted(&other)], 10).unwrap();
         for knot in &shape.levels[0] {
-            let carried = shape.from_common(1, shape.to_common(0, *knot));
+            let carried = shape.of_common(1, shape.to_common(0, *knot));
             // Quantiles between two values are linear there: off by the curvature over a hundredth.
             assert!((carried - knot.exp()).abs() < 1e-4, "{knot}: {carried}");
         }
         // Beyond the knots the map goes on straight.
-        let far = |x: f64| shape.from_common(1, shape.to_common(0, x));
+        let far = |x: f64| shape.of_common(1, shape.to_common(0, x));
         assert!((far(9.0) - 2.0 * far(8.0) + far(7.0)).abs() < 1e-12 && far(9.0) > far(8.0));
     }
 

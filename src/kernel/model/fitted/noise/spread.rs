@@ -178,7 +178,7 @@ fn log_linear<'a>(
     // An input that never varies at this level (an action nobody took) has no coefficient: the form is not determined.
     let total = matrix[0];
     let varies = |j: usize| matrix[j * width + j] - matrix[j] * matrix[j] / total > 1e-9 * total;
-    if !(total > 0.0) || !(1..width).all(varies) {
+    if total.is_nan() || total <= 0.0 || !(1..width).all(varies) {
         return None;
     }
     let objective = |γ: &[f64]| -> f64 {
@@ -210,7 +210,7 @@ fn log_linear<'a>(
             length *= 0.5;
         };
         let moved = direction.iter().fold(0.0f64, |most, d| most.max((length * d).abs()));
-        if !(reached <= value) {
+        if reached.is_nan() || reached > value {
             break;
         }
         (γ, value) = (next, reached);
