@@ -93,7 +93,7 @@ fn finite() -> FiniteWorld {
 
 #[test]
 fn in_a_finite_world_the_performance_difference_is_an_identity() {
-    let (world, γ, horizon) = (finite(), 0.7, 6);
+    let (world, γ, horizon) = (finite(), 0.7, 4);
     let all = world.census(horizon, 1, 1).unwrap();
     let mdp = FiniteMdp::augmented(&world);
     // Action values with h decisions to go, by backward induction.
@@ -116,7 +116,8 @@ fn in_a_finite_world_the_performance_difference_is_an_identity() {
             }
         });
         let lost = Estimate::of(&lost).mean;
-        assert!((best - lost - values.fair.mean).abs() < 1e-12, "{best} − {lost} and {values:?}");
+        // Sums over 7 · 5⁵ people, term by term: n ε times values of size 3.
+        assert!((best - lost - values.fair.mean).abs() < 2e-11, "{best} − {lost} and {values:?}");
         assert!(lost > 0.05 && values.fair.mean < best && values.gained.mean.abs() > 0.01, "{lost}, {values:?}");
     }
 }

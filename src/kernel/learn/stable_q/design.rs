@@ -55,7 +55,7 @@ impl Design {
             for j in 0..if m == 0 { d } else { contrasted } {
                 let of = Group { contrast: m > 0, degree: degree[j], deviations: factors[j] };
                 let known = groups.iter().position(|known| *known == of);
-                group.push((columns != []).then(|| {
+                group.push((!columns.is_empty()).then(|| {
                     known.unwrap_or_else(|| {
                         groups.push(of);
                         groups.len() - 1

@@ -125,7 +125,9 @@ fn pessimism_prefers_what_the_data_cover() {
     let data = people(200, |_| 0.1, |i| i % 97 == 5);
     let coordinates = Coordinates::States { levels: 1 };
     let learn = |pessimism: f64| {
-        let settings = StableSettings { discount: 0.5, pessimism, contrast: Contrast::Degree(1), ..Default::default() };
+        // A small penalty: evidence would see no difference between actions in seven decisions, and nothing to be unsure of.
+        let (penalties, contrast) = (Penalties::Fixed(1.0), Contrast::Degree(1));
+        let settings = StableSettings { discount: 0.5, pessimism, penalties, contrast, ..Default::default() };
         stable_fitted_q(&data, coordinates, &settings).unwrap()
     };
     let (estimate, bound) = (learn(0.0), learn(3.0));
