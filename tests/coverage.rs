@@ -174,7 +174,7 @@ fn nothing_is_outside_what_rewards_allow_on_real_studies() {
             states: states.iter().map(|s| s.to_string()).collect(),
         };
         let options = ReadOptions { columns, rows, missing: MissingRepair::DropTail, ..ReadOptions::default() };
-        let found = match read(std::path::Path::new(&folder).join(file), &options) {
+        let found = match read(&std::path::Path::new(&folder).join(file), &options) {
             Ok(found) => found,
             Err(problem) => {
                 println!("{file}: {problem}");

@@ -36,14 +36,14 @@ fn by_tables(world: &FiniteWorld, rule: impl Fn(usize, usize) -> [f64; ACTIONS],
     for _ in 0..h {
         value = std::array::from_fn(|z| {
             std::array::from_fn(|s| {
-                let of = |(a, π): (usize, f64)| {
+                let of = |(a, share): (usize, f64)| {
                     let next = world.next_point(z, s, a);
                     let later: f64 = world
                         .noise_law()
                         // Points that no mean leads to have no successor on the lattice, and are never visited.
                         .map(|(u, p)| p * value[z][(next + u).min(POINTS - 1)])
                         .sum();
-                    π * (world.mean_reward(z, s, a) + 0.125 + DISCOUNT * later)
+                    share * (world.mean_reward(z, s, a) + 0.125 + DISCOUNT * later)
                 };
                 rule(s, z).into_iter().enumerate().map(of).sum()
             })
