@@ -103,8 +103,8 @@ impl NoiseLaw for BlendedNoise<'_> {
         self.last().to_common(output, level, noise)
     }
 
-    fn from_common(&self, output: Output, level: usize, common: f64) -> f64 {
-        self.last().from_common(output, level, common)
+    fn of_common(&self, output: Output, level: usize, common: f64) -> f64 {
+        self.last().of_common(output, level, common)
     }
 
     fn is_kept(&self, output: Output) -> bool {

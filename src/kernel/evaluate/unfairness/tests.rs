@@ -5,7 +5,7 @@ use crate::kernel::learn::{Deployed, Policy};
 use crate::kernel::model::fitted::{Basis, FitSettings, Fitted, Pooling};
 use crate::kernel::model::worlds::ThreeLevels;
 use crate::kernel::model::{Exogenous, simulate};
-use crate::kernel::preprocess::{Augmented, StateOnly, Sequential, Unaware, View};
+use crate::kernel::preprocess::{Augmented, Sequential, StateOnly, Unaware, View};
 
 /// Three actions by a weighted sum of what is read: cut at −½ and ½, or spread around there.
 struct Cuts {
