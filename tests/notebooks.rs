@@ -92,7 +92,13 @@ fn cells_are_short_and_the_first_one_names_the_library() {
             assert!(lines <= CELL_LINES, "{}, code cell {number} has {lines} lines", notebook.name);
         }
         let (_, first) = notebook.code().next().expect("a code cell");
-        assert!(text(&first["source"]).starts_with(":dep counterfair = { path = \"..\" }\n"), "{}", notebook.name);
+        assert!(
+            text(&first["source"]).starts_with(
+                ":dep counterfair = { path = \"..\", default-features = false, features = [\"report\"] }\n"
+            ),
+            "{}",
+            notebook.name
+        );
     }
 }
 

@@ -210,7 +210,7 @@ BROKEN = {
 def self_test(folder: Path) -> list:
     """Cells that must fail do, in the words of the library; a cell after them works; a changed output is drift."""
     new = nbformat.v4.new_code_cell
-    start = ':dep counterfair = { path = ".." }\nuse counterfair::kernel::numeric::Estimate;\nuse counterfair::report::notebook::*;\nEstimate::of(&[1.0, 2.0, 4.0])'
+    start = ':dep counterfair = { path = "..", default-features = false, features = ["report"] }\nuse counterfair::kernel::numeric::Estimate;\nuse counterfair::report::notebook::*;\nEstimate::of(&[1.0, 2.0, 4.0])'
     # Failure takes the variables and the imports of a cell with it, as in a notebook; each cell stands on its own.
     imports = "use counterfair::kernel::numeric::Estimate; use counterfair::report::notebook::*;\n"
     cells = [new(start)] + [new(imports + source) for source in BROKEN.values()] + [new(imports + "Estimate::of(&[1.0, 2.0, 4.0])")]

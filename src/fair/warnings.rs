@@ -114,3 +114,76 @@ pub(super) fn of_stability(stability: &Stability, contrast_degree: Option<usize>
     }
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::model::fitted::{FitSettings, fit};
+    use crate::kernel::model::worlds::ThreeLevels;
+    use crate::kernel::model::{Exogenous, simulate};
+    use crate::kernel::numeric::Stream;
+    use crate::kernel::preprocess::diagnostics::Support;
+    use crate::kernel::preprocess::noise_check::{Equality, OutputCheck};
+
+    fn said(change: impl FnOnce(&mut Diagnostics, &mut NoiseCheck)) -> Vec<String> {
+        let world = ThreeLevels::new(0.5);
+        let panel = simulate(&world, &Exogenous::draw(&world, 90, 4, Stream::new(3)));
+        let fitted = fit(&panel, &FitSettings::default()).unwrap();
+        assert!(fitted.gain() <= 1.0, "a gain that is not warned of");
+        let support = (0..3).map(|level| Support { level, states: 200, outside: 10 }).collect();
+        let mut diagnostics = Diagnostics { residuals: vec![], dependence: vec![], support, unseen: vec![] };
+        let equality = Equality { sd_ratio: 1.4, variance_p: 1e-5, shape_distance: 0.2, shape_p: 0.3 };
+        let output = OutputCheck {
+            output: 1,
+            is_first: false,
+            is_reward: false,
+            before: equality,
+            after: equality,
+            verdict: Belief::Believable,
+        };
+        let mut noise = NoiseCheck { outputs: vec![output], pairs: vec![] };
+        change(&mut diagnostics, &mut noise);
+        of_mechanism(&fitted, &panel, &diagnostics, &noise)
+    }
+
+    #[test]
+    fn nothing_is_said_without_cause() {
+        assert_eq!(said(|_, _| {}), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_cause_is_named_with_its_size() {
+        let one = |lines: Vec<String>, parts: &[&str]| {
+            assert!(lines.len() == 1 && parts.iter().all(|part| lines[0].contains(part)), "{lines:?}");
+        };
+        one(said(|d, _| d.support[2].outside = 11), &["11 of 200", "level 2", "5.5 %"]);
+        one(said(|d, _| d.unseen.push((1, 2))), &["level 1", "action 2", "extrapolated"]);
+        one(
+            said(|_, n| n.outputs[0].verdict = Belief::Differs),
+            &["state2", "1.40", "1.0e-5", "2 such tests", "doubtful"],
+        );
+        one(said(|_, n| n.outputs[0].verdict = Belief::FewValues), &["state2", "few values", "--keep"]);
+    }
+
+    #[test]
+    fn an_outcome_is_worth_a_word_only_when_it_is_bad() {
+        let world = ThreeLevels::new(0.5);
+        let panel = simulate(&world, &Exogenous::draw(&world, 9, 2, Stream::new(3)));
+        let of = |outcome| of_outcome(outcome, &panel);
+        assert_eq!(of(Outcome::Converged { iterations: 3 }), None);
+        assert_eq!(of(Outcome::IterationLimit { iterations: 3, change: 0.1 }), None);
+        let deficient = of(Outcome::RankDeficient { action: 2, rank: 4, features: 6 }).unwrap();
+        assert!(deficient.contains("action 2") && deficient.contains("4 of 6"), "{deficient}");
+        assert!(of(Outcome::Diverged { iteration: 17 }).unwrap().contains("iteration 17"));
+    }
+
+    #[test]
+    fn a_policy_that_half_of_the_people_would_change_is_not_sold() {
+        let stability = |changed| Stability { changed, most_changed: 0.9, at_stake: 0.03, value_sd: 0.6, splits: 3 };
+        assert!(of_stability(&stability(0.19), Some(1)).is_empty());
+        let unstable = of_stability(&stability(0.2), Some(1));
+        assert!(unstable.len() == 1 && unstable[0].contains("20 %") && unstable[0].contains("5.0 %"), "{unstable:?}");
+        let constant = of_stability(&stability(0.0), Some(0));
+        assert!(constant.len() == 1 && constant[0].contains("one action is best for everybody"), "{constant:?}");
+    }
+}

@@ -229,29 +229,6 @@ fn bad_input_names_the_place_exits_with_two_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn evaluating_a_policy_by_its_own_means_is_pointed_out_and_by_others_is_not() {
-    let folder = Folder::new("evaluate");
-    simulated(&folder, "linear", "120");
-    folder.succeed(&["learn", "--data", "data.csv", "--model", "linear", "--save", "policy.json"]);
-    let evaluate = |model: &str| -> Value {
-        let arguments = ["evaluate", "--policy", "policy.json", "--data", "data.csv", "--model", model, "--json"];
-        serde_json::from_str(&folder.succeed(&arguments)).unwrap()
-    };
-    let (own, other) = (evaluate("linear"), evaluate("poly:2"));
-    let warned = |summary: &Value| summary["warnings"].to_string().contains("the policy's own");
-    assert!(warned(&own) && !warned(&other));
-    assert_eq!(own["cf_metric"]["mean"], 0.0);
-    assert!(other["cf_metric"]["mean"].as_f64().unwrap() > 0.0);
-    let value = &own["value"]["fitted Q evaluation, endless horizon"];
-    assert!(value["standard_error"].as_f64().unwrap() > 0.0);
-    let shares = own["action_shares"].as_array().unwrap();
-    let of = |level: &str| -> f64 {
-        shares.iter().filter(|s| s["level"] == level).map(|s| s["share"]["mean"].as_f64().unwrap()).sum()
-    };
-    assert!((of("0") - 1.0).abs() < 1e-12 && (of("1") - 1.0).abs() < 1e-12, "shares of a group add up to one");
-}
-
-#[test]
 fn population_weights_replace_the_shares() {
     let folder = Folder::new("weights");
     simulated(&folder, "linear", "50");
@@ -290,6 +267,8 @@ fn a_constant_reward_learns_the_geometric_sum() {
         "data.csv",
         "--method",
         "unaware",
+        "--learner",
+        "least-squares",
         "--degree",
         "0",
         "--discount",
