@@ -154,6 +154,10 @@ mod tests {
         assert_eq!(class(3600, 1).differences, Differences::Joint);
         assert_eq!(
             class(3599, 1),
+            FunctionClass { state_degree: 2, differences: Differences::Products, coefficients: 5 }
+        );
+        assert_eq!(
+            class(1199, 1),
             FunctionClass { state_degree: 2, differences: Differences::Linear, coefficients: 4 }
         );
         assert_eq!(class(45, 1), FunctionClass { state_degree: 1, differences: Differences::Absent, coefficients: 2 });
