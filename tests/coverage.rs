@@ -10,15 +10,6 @@ use counterfair::theory::coverage::{Bed, HEADER, Tally, Trial, Which};
 use statrs::distribution::{Binomial, DiscreteCDF};
 use std::io::Write;
 
-#[allow(dead_code)]
-#[path = "exact/fixture.rs"]
-mod fixture;
-#[allow(dead_code)]
-#[path = "exact/oracle.rs"]
-mod oracle;
-#[path = "exact/recorded.rs"]
-mod recorded;
-
 fn trial(bed: Bed, people: usize, horizon: usize, repeats: usize, which: Which) -> Trial {
     let dropout = if bed.leaving.is_some() { Dropout::Weighted { horizon: None } } else { Dropout::AsRecorded };
     let settings = RecordedSettings { replicates: 60, dropout, ..RecordedSettings::default() };

@@ -44,14 +44,15 @@ pub(super) struct Asked {
 }
 
 /// Rows per coefficient below which a class is too rich. Cells lend each other strength, so few are enough; at 15 three levels with three
-/// actions at N = 100, T = 4 were left with constants, and half of the intervals missed.
+/// actions at N = 100, T = 4 were left with constants, and 28 to 42 % of the intervals of learned policies missed.
 const ROWS_PER_COEFFICIENT: usize = 5;
 
-/// Rows per coefficient from which cubic terms pay: they halve the error of class in the paper's non-linear world.
+/// Rows per coefficient from which cubic terms pay: in the paper's non-linear world (N = 2000, T = 8) they brought the mean error of a rule's value
+/// from 0.055 to 0.023, of a half-width of 0.18.
 const ROWS_PER_CUBIC_COEFFICIENT: usize = 60;
 
-/// Rows per coefficient from which products with differences pay. At 130 (linear world, N = 400, T = 8) they made intervals for Ours a quarter
-/// wider, 0.98 against 0.77, and took away a bias of a tenth of that.
+/// Rows per coefficient from which squares of differences pay. In the linear world (N = 400, T = 8, 133 rows per coefficient) intervals for Ours were
+/// 0.98 wide with them, 0.81 with products alone and 0.79 with linear terms, whose mean error was 0.10 ± 0.02.
 const ROWS_PER_JOINT_COEFFICIENT: usize = 150;
 
 impl FunctionClass {
@@ -154,6 +155,10 @@ mod tests {
         assert_eq!(class(3600, 1).differences, Differences::Joint);
         assert_eq!(
             class(3599, 1),
+            FunctionClass { state_degree: 2, differences: Differences::Products, coefficients: 5 }
+        );
+        assert_eq!(
+            class(1199, 1),
             FunctionClass { state_degree: 2, differences: Differences::Linear, coefficients: 4 }
         );
         assert_eq!(class(45, 1), FunctionClass { state_degree: 1, differences: Differences::Absent, coefficients: 2 });

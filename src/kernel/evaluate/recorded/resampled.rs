@@ -46,7 +46,8 @@ impl Resampled {
 
     /// mean ± t standard errors, t the quantile of Student's law with N − 1 degrees of freedom.
     ///
-    /// The central share of the replicates was tried beside it and held the truth less often in 33 of 40 cases, by 2 % on average at 95 %.
+    /// The central share of the replicates was tried beside it (40 values in six worlds, 60 replicates): at 95 % it held the truth less often
+    /// in 28, more often in 1, by 2.3 % on average.
     ///
     /// # Panics
     /// When `confidence` is not strictly between 0 and 1.
