@@ -139,6 +139,15 @@ fn a_damaged_file_is_an_error_and_never_another_memory() {
             Ok(memory) => assert_eq!(everybody(&memory), expected, "trial {trial} at {at}"),
         }
     }
+    // Every bit of the file's head, of which one chooses between the last two commits.
+    for bit in 0..8 * 64 {
+        let mut bytes = sound.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        std::fs::write(&file.0, &bytes).unwrap();
+        if let Ok(memory) = file.open() {
+            assert_eq!(everybody(&memory), expected, "bit {bit} of the head");
+        }
+    }
     drop(std::panic::take_hook());
     assert!(errors > trials / 5, "{errors} of {trials} damages were noticed: too few touched what is in use");
 }
