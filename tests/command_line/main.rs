@@ -137,6 +137,8 @@ fn deciding_on_a_stream_gives_exactly_the_batch_actions() {
             method,
             "--model",
             "spline",
+            "--discount",
+            "0.7",
             "--save",
             "policy.json",
         ]);

@@ -3,8 +3,7 @@
 //! # What is promised
 //! When [`put`](MemoryStore::put) returns, what it was given is on disk: a process killed at any moment finds it again, all of it or none.
 //! One process at a time has the file open. The file names the policy it belongs to. Opening it verifies the checksum of every page,
-//! about a second per gigabyte, so that a damaged file is an error and not somebody's memory. Not promised: that a file which was *both* not closed
-//! and then damaged in its last pages is told from one whose last commit never happened; requests with a time notice it.
+//! about a second per gigabyte, so that a damaged file is an error and not somebody's memory.
 //!
 //! redb was chosen because it is Rust alone; the version is the last that asks for no newer compiler than this crate does.
 
@@ -12,7 +11,10 @@ use super::memory::{MemoryError, MemoryStore, Remembered};
 use super::{Codes, record};
 use crate::fair::Policy;
 use crate::kernel::data::Labels;
-use redb::{Builder, Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition};
+use redb::{
+    Builder, Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition,
+    WriteTransaction,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -109,11 +111,9 @@ impl MemoryFile {
         // The store takes a page that contradicts itself for a fault of its own and panics; to us it is a damaged file.
         let opened = catch_unwind(AssertUnwindSafe(|| -> Result<_, MemoryError> {
             let mut database = Builder::new().set_cache_size(CACHE_BYTES).open(path).map_err(|e| failed(&file, e))?;
-            match database.check_integrity() {
-                Ok(true) => {}
-                Ok(false) => return Err(damaged(&file, "its pages", "checksums do not fit")),
-                Err(error) => return Err(failed(&file, error)),
-            }
+            // `false` tells that the list of free pages was made anew. After a commit in two phases nothing is ever rolled back: pages
+            // whose checksums do not fit are an error.
+            database.check_integrity().map_err(|e| failed(&file, e))?;
             let about = read_about(&database, &file)?;
             Ok((database, about))
         }));
@@ -143,7 +143,7 @@ impl MemoryFile {
         let file = fresh.display().to_string();
         let copied = (|| {
             let database = create(&fresh, &self.about)?;
-            let write = database.begin_write().map_err(|e| io(&file, e))?;
+            let write = begin(&database, &file)?;
             {
                 let mut table = write.open_table(PEOPLE).map_err(|e| io(&file, e))?;
                 let mut bytes = Vec::new();
@@ -191,7 +191,7 @@ impl MemoryStore for MemoryFile {
     }
 
     fn put(&mut self, people: &HashMap<String, Option<Remembered>>) -> Result<(), MemoryError> {
-        let write = self.database.begin_write().map_err(|e| io(&self.file, e))?;
+        let write = begin(&self.database, &self.file)?;
         {
             let mut table = write.open_table(PEOPLE).map_err(|e| io(&self.file, e))?;
             // In the order of ids, so that what a commit does to the file does not depend on the order within a map.
@@ -268,7 +268,7 @@ fn create(path: &Path, about: &About) -> Result<Database, MemoryError> {
     let file = path.display().to_string();
     let _ = std::fs::remove_file(path);
     let database = Builder::new().set_cache_size(CACHE_BYTES).create(path).map_err(|e| failed(&file, e))?;
-    let write = database.begin_write().map_err(|e| io(&file, e))?;
+    let write = begin(&database, &file)?;
     {
         let text = serde_json::to_string(about).expect("names and numbers");
         write.open_table(PEOPLE).map_err(|e| io(&file, e))?;
@@ -277,6 +277,14 @@ fn create(path: &Path, about: &About) -> Result<Database, MemoryError> {
     }
     write.commit().map_err(|e| io(&file, e))?;
     Ok(database)
+}
+
+/// A commit in two phases: the new pages are on disk before the file's head points to them, so that whatever the head points to and does
+/// not fit its checksum is damage, and not a commit that a crash cut short.
+fn begin(database: &Database, file: &str) -> Result<WriteTransaction, MemoryError> {
+    let mut write = database.begin_write().map_err(|e| io(file, e))?;
+    write.set_two_phase_commit(true);
+    Ok(write)
 }
 
 fn read_about(database: &Database, file: &str) -> Result<About, MemoryError> {
