@@ -50,15 +50,22 @@ fn a_person_may_have_one_state_and_no_decision() {
 }
 
 #[test]
-fn time_sorts_the_rows_and_first_appearance_the_people() {
+fn time_sorts_the_rows_and_ids_the_people() {
     let read = read(
         "b,10,y,go,3,12\na,2,x,go,1,2\nb,9,y,stay,2,11\na,1,x,,,1\nb,8,y,,,10\n",
         &options(RowConvention::Incoming),
     );
-    assert_eq!(person(&read.panel, 0), r#"b y: [10.0, 11.0, 12.0] ["stay", "go"] [2.0, 3.0]"#);
-    assert_eq!(person(&read.panel, 1), r#"a x: [1.0, 2.0] ["go"] [1.0]"#);
-    assert_eq!(read.times, [8.0, 9.0, 10.0, 1.0, 2.0]);
+    assert_eq!(person(&read.panel, 0), r#"a x: [1.0, 2.0] ["go"] [1.0]"#);
+    assert_eq!(person(&read.panel, 1), r#"b y: [10.0, 11.0, 12.0] ["stay", "go"] [2.0, 3.0]"#);
+    assert_eq!(read.times, [1.0, 2.0, 8.0, 9.0, 10.0]);
     assert!(read.repairs.is_none());
+}
+
+#[test]
+fn ids_that_are_numbers_are_in_the_order_of_their_values() {
+    let ids = |file: &str| read(file, &options(RowConvention::Outgoing)).panel.ids().to_vec();
+    assert_eq!(ids("10,1,x,go,1,1\n9,1,x,go,1,1\n"), ["9", "10"]);
+    assert_eq!(ids("10,1,x,go,1,1\n9,1,x,go,1,1\nx9,1,x,go,1,1\n"), ["10", "9", "x9"]);
 }
 
 #[test]

@@ -115,15 +115,15 @@ fn a_preprocessed_file_keeps_rows_columns_and_spellings() {
                 s2,a,1,0.4,0,,,0.3,\n\
                 s1,b,1.0,0.6,1,NA,,0.5,x\n";
     let read = read(file, &ReadOptions::default());
-    assert_eq!(read.panel.states(), [0.5, 0.6, 0.1, 0.2, 0.3, 0.4]);
-    // Two levels and two coordinates: four new states for each of b's two rows and a's one.
+    assert_eq!(read.panel.states(), [0.3, 0.4, 0.5, 0.6, 0.1, 0.2]);
+    // Two levels and two coordinates: four new states for a's one row and each of b's two.
     let states: Vec<f64> = (0..12).map(f64::from).collect();
     let out = Scratch::new("preprocessed");
     write_preprocessed(&out.0, &read, &states, &[0.25]).unwrap();
     let expected = "site,ID,timestamp,state1,state2,state3,state4,z1,reward,action,note\n\
-                    s1,b,2.0,4.0,5.0,6.0,7.0,1.0,0.25,1.0,\"late, but there\"\n\
-                    s2,a,1,8.0,9.0,10.0,11.0,0,,,\n\
-                    s1,b,1.0,0.0,1.0,2.0,3.0,1,,,x\n";
+                    s1,b,2.0,8.0,9.0,10.0,11.0,1.0,0.25,1.0,\"late, but there\"\n\
+                    s2,a,1,0.0,1.0,2.0,3.0,0,,,\n\
+                    s1,b,1.0,4.0,5.0,6.0,7.0,1,,,x\n";
     assert_eq!(out.text(), expected);
 }
 

@@ -128,7 +128,20 @@ fn a_policy_is_bit_identical_on_1_2_4_and_7_threads() {
     let folder = Folder::new("threads");
     folder.succeed(&simulate("data.csv"));
     // Eighty-four features of six counterfactual states, some of them all but collinear.
-    let learn = ["learn", "--data", "data.csv", "--model", "linear", "--degree", "3", "--save", "p.json"];
+    let learn = [
+        "learn",
+        "--data",
+        "data.csv",
+        "--model",
+        "linear",
+        "--learner",
+        "least-squares",
+        "--degree",
+        "3",
+        "--save-anyway",
+        "--save",
+        "p.json",
+    ];
     let policy = |threads: &str| {
         let done = folder.command(&learn).env("RAYON_NUM_THREADS", threads).stdout(Stdio::null()).status().unwrap();
         assert!(done.success());

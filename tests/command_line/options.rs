@@ -55,7 +55,7 @@ fn iterations_and_tolerance_end_the_iteration() {
     let folder = Folder::new("iterations");
     study(&folder, |_, _| 2.0);
     let constant = ["--method", "unaware", "--degree", "0", "--discount", "0.5"];
-    let one = learned(&folder, &[&constant[..], &["--iterations", "1", "--save-anyway"]].concat());
+    let one = learned(&folder, &[&constant[..], &["--iterations", "1"]].concat());
     assert_all_near(&weights(&one), 2.0);
     assert!(one["manifest"]["outcome"].as_str().unwrap().starts_with("1 iterations"));
     let loose = learned(&folder, &[&constant[..], &["--tolerance", "0.01"]].concat());
@@ -244,7 +244,7 @@ const FITTED: &str = "fitted Q evaluation, recorded horizon";
 fn values_have_the_discount_of_the_policy() {
     let folder = Folder::new("evaluate-discount");
     study(&folder, |_, _| 2.0);
-    learned(&folder, &["--method", "unaware", "--discount", "0.5", "--save-anyway"]);
+    learned(&folder, &["--method", "unaware", "--discount", "0.5"]);
     let summary = evaluated(&folder, &[]);
     assert_eq!(summary["discount"], 0.5);
     // 2 (1 + ½ + ¼ + ⅛ + 1/16).
@@ -259,9 +259,9 @@ fn values_have_the_discount_of_the_policy() {
 fn every_estimate_of_an_evaluation_has_an_interval_that_holds_it() {
     let folder = Folder::new("evaluate-intervals");
     study(&folder, |i, t| ((i * 5 + t * 2) % 7) as f64);
-    learned(&folder, &["--method", "unaware", "--save-anyway"]);
+    learned(&folder, &["--method", "unaware"]);
     fs::copy(folder.0.join("policy.json"), folder.0.join("other.json")).unwrap();
-    learned(&folder, &["--save-anyway"]);
+    learned(&folder, &[]);
     let summary = evaluated(&folder, &["--against", "other.json"]);
     let holds = |estimate: &Value, what: &str| {
         let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{what}: {estimate}"));
@@ -306,7 +306,7 @@ fn every_estimate_of_an_evaluation_has_an_interval_that_holds_it() {
 fn replicates_degree_and_seed_of_an_evaluation_are_used() {
     let folder = Folder::new("evaluate-options");
     study(&folder, |i, t| ((i * 5 + t * 2) % 7) as f64);
-    learned(&folder, &["--method", "full", "--save-anyway"]);
+    learned(&folder, &["--method", "full"]);
     let of = |options: &[&str]| evaluated(&folder, options)["value"][FITTED].clone();
     let plain = of(&[]);
     assert_ne!(of(&["--degree", "1"])["mean"], plain["mean"]);

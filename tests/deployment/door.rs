@@ -39,7 +39,10 @@ fn a_policy_that_did_not_end_well_is_neither_saved_nor_served_unless_told_to() {
         }
     }
     fs::write(folder.0.join("flat.csv"), csv).unwrap();
-    let message = folder.refuse(&["learn", "--data", "flat.csv", "--method", "unaware", "--save", "flat.json"], "");
+    let message = folder.refuse(
+        &["learn", "--data", "flat.csv", "--method", "unaware", "--learner", "least-squares", "--save", "flat.json"],
+        "",
+    );
     assert!(message.contains("rank-deficient"), "{message}");
 }
 
@@ -53,6 +56,12 @@ fn far_states_are_flagged_or_refused() {
     assert_eq!((all[0].get("outside"), all[0]["distance"].as_f64()), (None, Some(0.0)));
     assert!(all[0]["margin"].as_f64().unwrap() >= 0.0);
     assert!(all[1]["outside"] == true && all[1]["distance"].as_f64().unwrap() > 1.0, "{}", all[1]);
+    // Held within what was learned from, values stay numbers; that the state is far from it is said.
+    assert!(all[2..].iter().all(|answer| answer["outside"] == true && answer["action"].is_string()), "{:?}", &all[2..]);
+    let plain =
+        ["learn", "--data", "data.csv", "--learner", "least-squares", "--save", "policy.json", "--noise", "additive"];
+    folder.succeed(&plain);
+    let all = answers(&folder, &["decide", "--policy", "policy.json", "--keep-going", "--explain"], &input);
     for answer in &all[2..] {
         assert!(answer["error"].as_str().unwrap().contains("beyond what the policy can value"), "{answer}");
         assert!(answer["id"].is_number());

@@ -27,6 +27,8 @@ fn learned(folder: &Folder, world: &str, method: &str, model: &str) {
         method,
         "--model",
         model,
+        "--noise",
+        "additive",
         "--discount",
         "0.7",
         "--save",

@@ -1,6 +1,6 @@
 """A second reader of policy.json, with NumPy alone: python3 decide.py policy.json < requests > answers.
 
-Reads least-squares policies (polynomial action values) with linear, polynomial or spline mechanisms, and answers the same lines as
+Reads least-squares policies (polynomial or winsorised action values) with additive noise around linear, polynomial or spline means, and answers the same lines as
 `counterfair decide --explain`: action, values of all actions and counterfactual states. Written from the schema, not from the program.
 """
 import itertools
@@ -60,11 +60,17 @@ class Policy:
 
     def values(self, view):
         f = self.q["features"]
+        weights = np.array(self.q["weights"]).reshape(len(self.actions), -1)
+        if f["kind"] == "winsorised":
+            levels = f["levels"]
+            e = view if levels == 1 else np.r_[view[:-1], np.arange(levels) == view[-1]]
+            x = (np.array(f["matrix"]).reshape(len(f["center"]), -1) @ e - f["center"]) / f["scale"]
+            return weights @ monomials(np.minimum(np.maximum(x, f["low"]), f["high"]), f["degree"])
         n, k = len(f["center"]), f["levels"]
         phi = monomials((view[:n] - f["center"]) / f["scale"], f["degree"])
         lower = monomials((view[:n] - f["center"]) / f["scale"], f["degree"] - 1) if f["degree"] else []
         phi = np.r_[phi, *[(view[-1] == level) * np.array(lower) for level in range(1, k)]]
-        return np.array(self.q["weights"]).reshape(len(self.actions), -1) @ phi
+        return weights @ phi
 
     def decide(self, request):
         z, s = self.levels.index(str(request["z"])), np.array(request["state"], float)
