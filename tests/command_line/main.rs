@@ -137,8 +137,7 @@ fn deciding_on_a_stream_gives_exactly_the_batch_actions() {
             method,
             "--model",
             "spline",
-            "--discount",
-            "0.7",
+            "--save-anyway",
             "--save",
             "policy.json",
         ]);
@@ -164,7 +163,7 @@ fn deciding_on_a_stream_gives_exactly_the_batch_actions() {
                 lines.push_str(&format!("{line}\n"));
             }
         }
-        let output = folder.run_with(&["decide", "--policy", "policy.json"], &lines);
+        let output = folder.run_with(&["decide", "--policy", "policy.json", "--serve-anyway"], &lines);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let answers = String::from_utf8(output.stdout).unwrap();
         assert_eq!(answers.lines().count(), n * horizon);
