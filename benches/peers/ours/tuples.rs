@@ -4,7 +4,7 @@ use super::measure::clock::timed;
 use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
 use counterfair::kernel::learn::features::Polynomial;
 use counterfair::kernel::learn::{Settings, fitted_q_iteration};
-use counterfair::kernel::preprocess::{Experience, Full, StateOnly, Unaware, batch};
+use counterfair::kernel::preprocess::{Experience, StateOnly, Unaware, batch};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::error::Error;
@@ -73,7 +73,8 @@ impl Tuples {
 
     fn experience(&self) -> Result<Experience<StateOnly>, Box<dyn Error>> {
         let (panel, state_dim) = (self.panel()?, self.coordinates);
-        Ok(if self.levels > 1 { batch(&Full { state_dim }, &panel)? } else { batch(&Unaware { state_dim }, &panel)? })
+        let states = batch(&Unaware { state_dim }, &panel)?;
+        Ok(if self.levels > 1 { states.with_level(&panel) } else { states })
     }
 }
 
