@@ -1,7 +1,7 @@
 //! `paper/` says what the program says: a text that types no result, a `generated/` made from `results/`, and results that the code still produces.
 
 use counterfair::report::paper::{Results, generate, proofs, write};
-use counterfair::reproduction::{Cell, Context, DISCOUNT, MethodOutcome, Record, Setting, Study};
+use counterfair::reproduction::{Cell, Context, DISCOUNT, MethodOutcome, PaperWorld, Record, Study};
 use counterfair::theory::optimum::optimum;
 use counterfair::theory::{Budget, Claim, Row, Verdict, claims, examine};
 use std::collections::BTreeSet;
@@ -127,7 +127,7 @@ fn splits_of_the_stand_in_are_still_what_the_code_gives() {
 #[test]
 fn an_optimum_is_still_what_the_code_gives() {
     let rows = &results().measured.optima;
-    let row = rows.iter().find(|r| r.world == Setting::Nonlinear && r.strength == 1.0).expect(STALE);
+    let row = rows.iter().find(|r| r.world == PaperWorld::Nonlinear && r.strength == 1.0).expect(STALE);
     let found = optimum(row.world.into(), row.strength, DISCOUNT).expect("a solvable world");
     assert!(close(row.fair.0, found.fair.value), "{} is now {}; {STALE}", row.fair.0, found.fair.value);
     assert!(close(row.full.0, found.full.value), "{} is now {}; {STALE}", row.full.0, found.full.value);

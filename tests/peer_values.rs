@@ -1,7 +1,7 @@
 //! The values that PyCFRL's least-squares learner reaches in the linear world, against ours with the same class of functions.
 
 use counterfair::kernel::numeric::Estimate;
-use counterfair::reproduction::{Learner, Method, MethodOutcome, Setting, Synthetic};
+use counterfair::reproduction::{Learner, Method, MethodOutcome, PaperWorld, Synthetic};
 
 /// CF metric and value that ten seeds of PyCFRL gave at δ = 1, N = 1000, T = 10, followed for 10 000 people and 20 decisions.
 const PEER: [(Method, f64, f64); 6] = [
@@ -26,7 +26,7 @@ fn the_peers_values_are_within_joint_99_percent_of_ours() {
     let cells: Vec<_> = (1..=SEEDS)
         .map(|seed| {
             let cell = Synthetic {
-                world: Setting::Linear,
+                world: PaperWorld::Linear,
                 strength: 1.0,
                 people: 1000,
                 horizon: 10,

@@ -6,8 +6,8 @@ use clap::Args;
 use counterfair::kernel::data::WriteError;
 use counterfair::report::{Manifest, Report, Section, claims as claims_section, learners, real_data, semi, sim_all};
 use counterfair::reproduction::{
-    Context, DISCOUNT, Finished, Grid, Label, Learner, Merged, Plan, Progress, Record, RunError, Scale, Selection,
-    Setting, Shard, Stages, merge as join, run, select,
+    Context, DISCOUNT, Finished, Grid, Label, Learner, Merged, PaperWorld, Plan, Progress, Record, RunError, Scale,
+    Selection, Shard, Stages, merge as join, run, select,
 };
 use counterfair::theory::optimum::optimum;
 use counterfair::theory::{Budget, Row, claims, examine, swift_claims};
@@ -256,10 +256,10 @@ fn publish(
 }
 
 /// (J*CF, J*Full) of a world at the figure's δ.
-fn best_values(scale: &Scale) -> impl Fn(Setting) -> Option<(f64, f64)> {
+fn best_values(scale: &Scale) -> impl Fn(PaperWorld) -> Option<(f64, f64)> {
     let solve =
-        |world: Setting| optimum(world.into(), scale.strength, DISCOUNT).ok().map(|o| (o.fair.value, o.full.value));
-    let known = [Setting::Linear, Setting::Nonlinear].map(|world| (world, solve(world)));
+        |world: PaperWorld| optimum(world.into(), scale.strength, DISCOUNT).ok().map(|o| (o.fair.value, o.full.value));
+    let known = [PaperWorld::Linear, PaperWorld::Nonlinear].map(|world| (world, solve(world)));
     move |world| known.iter().find(|(w, _)| *w == world).and_then(|(_, best)| *best)
 }
 

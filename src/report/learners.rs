@@ -4,7 +4,7 @@ use super::number::{plain, tick, with_interval};
 use super::{Section, Table};
 use crate::kernel::numeric::Estimate;
 use crate::reproduction::summary::CONFIDENCE;
-use crate::reproduction::{Cell, Learner, Measured, Method, Record, Scale, Setting, Synthetic};
+use crate::reproduction::{Cell, Learner, Measured, Method, PaperWorld, Record, Scale, Synthetic};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Those that learn something; "known form" learns its action values only, and so tells errors of means from errors of action values.
@@ -16,7 +16,7 @@ const QUANTITIES: [Quantity; 2] = [("CF metric", |m| m.unfairness.mean, 4), ("va
 
 /// One quantity of one method, by both learners from the same panels and followed on the same draws.
 struct Compared {
-    world: Setting,
+    world: PaperWorld,
     people: usize,
     method: Method,
     quantity: Quantity,
@@ -57,7 +57,7 @@ pub fn learners(records: &[Record], scale: &Scale) -> Option<Section> {
         ],
         ..Section::default()
     };
-    let worlds: BTreeSet<Setting> = compared.iter().map(|c| c.world).collect();
+    let worlds: BTreeSet<PaperWorld> = compared.iter().map(|c| c.world).collect();
     section.tables.extend(worlds.into_iter().map(|world| table(&compared, scale, world)));
     section.seen = observations(&compared);
     Some(section)
@@ -81,11 +81,12 @@ pub(super) fn differences(records: &[Record], scale: &Scale) -> (Table, Tally) {
     let sizes: BTreeSet<usize> = compared.iter().map(|c| c.people).collect();
     for people in sizes {
         for method in METHODS {
-            let cell = |world: Setting, (name, _, decimals): Quantity| {
+            let cell = |world: PaperWorld, (name, _, decimals): Quantity| {
                 let here = |c: &&Compared| (c.world, c.people, c.method, c.quantity.0) == (world, people, method, name);
                 compared.iter().find(here).map_or("–".into(), |c| marked(c, decimals))
             };
-            let cells = [Setting::Linear, Setting::Nonlinear].into_iter().flat_map(|w| QUANTITIES.map(|q| cell(w, q)));
+            let cells =
+                [PaperWorld::Linear, PaperWorld::Nonlinear].into_iter().flat_map(|w| QUANTITIES.map(|q| cell(w, q)));
             table.push([tick(people as f64), method.title()].into_iter().chain(cells));
         }
     }
@@ -148,7 +149,7 @@ fn compare(records: &[Record], scale: &Scale) -> Vec<Compared> {
     }
     let both: Vec<_> =
         pairs.into_iter().filter_map(|(key, [one, other])| Some(((key.0, key.1), one?, other?))).collect();
-    let settings: BTreeSet<(Setting, usize)> = both.iter().map(|(setting, ..)| *setting).collect();
+    let settings: BTreeSet<(PaperWorld, usize)> = both.iter().map(|(setting, ..)| *setting).collect();
     let mut compared = Vec::new();
     for (world, people) in settings {
         for method in METHODS {
@@ -168,7 +169,7 @@ fn compare(records: &[Record], scale: &Scale) -> Vec<Compared> {
     compared
 }
 
-fn table(compared: &[Compared], scale: &Scale, world: Setting) -> Table {
+fn table(compared: &[Compared], scale: &Scale, world: PaperWorld) -> Table {
     let here = |c: &&Compared| c.world == world;
     let panels = panels(compared.iter().filter(here));
     let caption = format!(
@@ -199,7 +200,7 @@ fn observations(compared: &[Compared]) -> Vec<String> {
         "Of {comparisons} comparisons, {count} have a difference whose 95 % interval leaves 0 out; chance alone would give {by_chance}."
     )];
     let differing: Vec<&Compared> = compared.iter().filter(|c| c.may_differ() && c.differ()).collect();
-    for world in [Setting::Linear, Setting::Nonlinear] {
+    for world in [PaperWorld::Linear, PaperWorld::Nonlinear] {
         for (name, _, decimals) in QUANTITIES {
             let of = |higher: bool| {
                 let here = differing.iter().filter(|c| c.world == world && c.quantity.0 == name);

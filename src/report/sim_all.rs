@@ -6,11 +6,11 @@ use super::sim_all_panels::Panels;
 use super::{Section, Table};
 use crate::kernel::numeric::Estimate;
 use crate::reproduction::summary::rate;
-use crate::reproduction::{Learner, Method, Record, Scale, Setting};
+use crate::reproduction::{Learner, Method, PaperWorld, Record, Scale};
 
 /// The section; `optimum` gives (J*CF, J*Full) of a world at the figure's δ where they are known.
-pub fn sim_all(records: &[Record], scale: &Scale, optimum: &dyn Fn(Setting) -> Option<(f64, f64)>) -> Section {
-    let worlds = [Setting::Linear, Setting::Nonlinear].map(|world| Panels { records, scale, world, size: SIZE });
+pub fn sim_all(records: &[Record], scale: &Scale, optimum: &dyn Fn(PaperWorld) -> Option<(f64, f64)>) -> Section {
+    let worlds = [PaperWorld::Linear, PaperWorld::Nonlinear].map(|world| Panels { records, scale, world, size: SIZE });
     let mut section = Section {
         label: "fig:sim_all".into(),
         title: "Two worlds with a known mechanism".into(),
@@ -64,7 +64,7 @@ fn methods_table(panels: &Panels) -> Table {
 }
 
 /// Regret over a long horizon, with the effect of stopping early beside it.
-fn regret_table(worlds: &[Panels; 2], optimum: &dyn Fn(Setting) -> Option<(f64, f64)>) -> Table {
+fn regret_table(worlds: &[Panels; 2], optimum: &dyn Fn(PaperWorld) -> Option<(f64, f64)>) -> Table {
     let scale = worlds[0].scale;
     let caption = format!(
         "Beyond the paper: values at δ = {} over {} decisions, as in the paper, and over {}; J*CF is the best fair value over an endless \

@@ -3,13 +3,13 @@
 use super::plot::{Axis, Chart, Ink, Reference, Series, Span};
 use super::{Figure, comma_separated};
 use crate::reproduction::summary::{Point, curve};
-use crate::reproduction::{Cell, Method, Record, Scale, Setting, Synthetic};
+use crate::reproduction::{Cell, Method, PaperWorld, Record, Scale, Synthetic};
 
 /// The cells of one world, all of one grid.
 pub(super) struct Panels<'a> {
     pub records: &'a [Record],
     pub scale: &'a Scale,
-    pub world: Setting,
+    pub world: PaperWorld,
     /// Width and height of a chart, in pixels.
     pub size: (u32, u32),
 }

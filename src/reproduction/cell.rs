@@ -45,40 +45,12 @@ impl FromStr for Learner {
     }
 }
 
-/// Which of the paper's two worlds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Setting {
-    /// The linear setting of supplement F.2.
-    Linear,
-    /// The non-linear setting of supplement F.2.
-    Nonlinear,
-}
-
-impl fmt::Display for Setting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Linear => "linear",
-            Self::Nonlinear => "nonlinear",
-        })
-    }
-}
-
-impl From<Setting> for PaperWorld {
-    fn from(world: Setting) -> Self {
-        match world {
-            Setting::Linear => Self::Linear,
-            Setting::Nonlinear => Self::Nonlinear,
-        }
-    }
-}
-
 /// One training panel in one of the paper's worlds, and every method learned from it and followed on the same draws.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Synthetic {
     /// The world.
-    pub world: Setting,
+    pub world: PaperWorld,
     /// δ.
     pub strength: f64,
     /// N, people in the training panel.

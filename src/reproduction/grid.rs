@@ -1,6 +1,6 @@
 //! The paper's figures and tables as lists of cells: declared, not coded.
 
-use super::{Cell, Learner, Method, SemiSynthetic, Setting, Split, Study, Synthetic};
+use super::{Cell, Learner, Method, PaperWorld, SemiSynthetic, Split, Study, Synthetic};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
@@ -238,7 +238,7 @@ impl Scale {
         let with_mixtures: Vec<Method> =
             over_size.iter().copied().chain(self.weights.iter().map(|&w| Method::Mixture(w))).collect();
         let mut cells = Vec::new();
-        for world in [Setting::Linear, Setting::Nonlinear] {
+        for world in [PaperWorld::Linear, PaperWorld::Nonlinear] {
             for seed in 1..=self.seeds {
                 let mut push = |people, strength, long_horizon, methods: &[Method]| {
                     cells.push(Cell::Synthetic(Synthetic {

@@ -32,13 +32,14 @@ mod study;
 pub mod summary;
 mod synthetic;
 
-pub use cell::{Cell, Learner, SemiSynthetic, Setting, Split, Synthetic, UnknownLearner};
+pub use crate::theory::optimum::PaperWorld;
+pub use cell::{Cell, Learner, SemiSynthetic, Split, Synthetic, UnknownLearner};
 pub use context::{CellError, Context};
 pub use fingerprint::Fingerprint;
 pub use generative::Generative;
 pub use grid::{Grid, Label, Scale, UnknownLabel};
 pub use method::{Method, UnknownMethod};
-pub use policies::{Candidate, NotLearned, School, Stages};
+pub use policies::{Candidate, MethodLearner, NotLearned, Stages};
 pub use record::{Learning, Measured, MethodOutcome, MethodResult, Record};
 pub use runner::{Finished, Merged, Plan, Progress, RunError, merge, read_results, run};
 pub use selection::{Selection, missing, select};

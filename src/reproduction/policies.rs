@@ -74,17 +74,17 @@ pub(super) fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {
 ///
 /// # Example
 /// ```
-/// use counterfair::reproduction::{DISCOUNT, Learner, Method, School};
+/// use counterfair::reproduction::{DISCOUNT, Learner, Method, MethodLearner};
 /// use counterfair::kernel::model::{Exogenous, simulate, worlds::Linear};
 /// use counterfair::kernel::numeric::Stream;
 /// let world = Linear::new(1.0);
 /// let panel = simulate(&world, &Exogenous::draw(&world, 100, 5, Stream::new(1)));
-/// let mut school = School::new(&panel, Learner::LeastSquares, DISCOUNT, Stream::new(2));
-/// let ours = school.learn(Method::Ours)?;
+/// let mut learner = MethodLearner::new(&panel, Learner::LeastSquares, DISCOUNT, Stream::new(2));
+/// let ours = learner.learn(Method::Ours)?;
 /// assert!(ours.agent.is_deterministic());
 /// # Ok::<(), counterfair::reproduction::NotLearned>(())
 /// ```
-pub struct School<'a> {
+pub struct MethodLearner<'a> {
     panel: &'a Panel,
     learner: fair::Learner,
     full: Option<Result<Candidate, NotLearned>>,
@@ -92,7 +92,7 @@ pub struct School<'a> {
     pub(super) stages: Stages,
 }
 
-impl<'a> School<'a> {
+impl<'a> MethodLearner<'a> {
     /// `stream` feeds what is random about learning: starting weights of networks, batches.
     pub fn new(panel: &'a Panel, learner: Learner, discount: f64, stream: Stream) -> Self {
         Self {

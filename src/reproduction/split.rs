@@ -1,7 +1,7 @@
 //! A cell of `table:real_data`: learn on four fifths of the people, judge on the rest (supplement G).
 
 use super::generative::Generative;
-use super::policies::{Candidate, DEGREE, NotLearned, School, Stages, timed};
+use super::policies::{Candidate, DEGREE, MethodLearner, NotLearned, Stages, timed};
 use super::{DISCOUNT, Measured, MethodOutcome, MethodResult, Split};
 use crate::kernel::data::Panel;
 use crate::kernel::evaluate::{
@@ -36,10 +36,10 @@ impl Split {
     pub fn run(&self, panel: &Panel, judge: &Generative) -> (Vec<MethodResult>, Stages) {
         let stream = self.stream();
         let (train, validation) = split(panel, stream.named("people"));
-        let mut school = School::new(&train, self.learner, DISCOUNT, stream.named("learner"));
+        let mut learner = MethodLearner::new(&train, self.learner, DISCOUNT, stream.named("learner"));
         let draws = PanelDraws::draw(&validation, stream.named("audit"));
-        let candidates: Vec<_> = self.methods.iter().map(|&m| (m, school.learn(m))).collect();
-        let mut stages = school.stages;
+        let candidates: Vec<_> = self.methods.iter().map(|&m| (m, learner.learn(m))).collect();
+        let mut stages = learner.stages;
         let results = timed(&mut stages.evaluate, || {
             let judged = |(method, candidate): (_, Result<Candidate, NotLearned>)| {
                 let measured = candidate.map_err(Into::into).and_then(|c| measure(&c, &validation, judge, &draws));

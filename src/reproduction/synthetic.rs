@@ -1,7 +1,7 @@
 //! A cell of `fig:sim_all`: simulate, learn every method from the same panel, follow every one of them on the same draws.
 
-use super::policies::{Candidate, NotLearned, School, Stages, timed};
-use super::{Learner, Measured, Method, MethodOutcome, MethodResult, Setting, Synthetic};
+use super::policies::{Candidate, MethodLearner, NotLearned, Stages, timed};
+use super::{Learner, Measured, Method, MethodOutcome, MethodResult, PaperWorld, Synthetic};
 use crate::kernel::evaluate::{Evaluation, evaluate};
 use crate::kernel::model::worlds::{Linear, Nonlinear};
 use crate::kernel::model::{Exogenous, World, simulate};
@@ -35,8 +35,8 @@ impl Synthetic {
             stream: self.stream(),
         };
         match self.world {
-            Setting::Linear => comparison.run(&Linear::new(self.strength)),
-            Setting::Nonlinear => comparison.run(&Nonlinear::new(self.strength)),
+            PaperWorld::Linear => comparison.run(&Linear::new(self.strength)),
+            PaperWorld::Nonlinear => comparison.run(&Nonlinear::new(self.strength)),
         }
     }
 }
@@ -53,9 +53,9 @@ impl Comparison<'_> {
             let long = self.long_horizon.map(|longer| Exogenous::draw(world, people, longer, test));
             (simulate(world, &train), Exogenous::draw(world, people, horizon, test), long)
         });
-        let mut school = School::new(&panel, self.learner, DISCOUNT, self.stream.named("learner"));
-        let candidates: Vec<_> = self.methods.iter().map(|&m| (m, school.learn_in(world, m))).collect();
-        stages += school.stages;
+        let mut learner = MethodLearner::new(&panel, self.learner, DISCOUNT, self.stream.named("learner"));
+        let candidates: Vec<_> = self.methods.iter().map(|&m| (m, learner.learn_in(world, m))).collect();
+        stages += learner.stages;
         let results = timed(&mut stages.evaluate, || {
             let follow = |(method, candidate)| {
                 let outcome = follow(world, candidate, &short, long.as_ref());

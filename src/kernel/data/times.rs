@@ -6,8 +6,8 @@ const STEP_TOLERANCE: f64 = 1e-6;
 
 /// The step from each time to the next, common to all people of a file.
 ///
-/// When every time of the file is a whole number the step is 1, and any other jump is a gap. Otherwise it is the smallest
-/// step any person takes, and a gap is a step that differs from it beyond rounding. People may start at different times.
+/// It is the smallest step any person takes (visits at 0, 6, 12, … months have a step of 6), and a gap is a step that differs from it,
+/// beyond rounding where times are not whole numbers. People may start at different times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Step {
     pub length: f64,
@@ -17,19 +17,17 @@ pub(super) struct Step {
 impl Step {
     /// The common step of people whose times are sorted, each apart.
     pub fn common<'a>(people: impl Iterator<Item = &'a [f64]> + Clone) -> Self {
-        if people.clone().flatten().all(|t| t.fract() == 0.0) {
-            return Self { length: 1.0, whole: true };
-        }
+        let whole = people.clone().flatten().all(|t| t.fract() == 0.0);
         let steps = people.flat_map(|times| times.windows(2).map(|pair| pair[1] - pair[0]));
         let length = steps.filter(|&step| step > 0.0).fold(f64::INFINITY, f64::min);
-        Self { length, whole: false }
+        Self { length, whole }
     }
 
     /// Whether `next` is not one step after `previous`.
     pub fn is_gap(&self, previous: f64, next: f64) -> bool {
         let step = next - previous;
         if self.whole {
-            return step != 1.0;
+            return step != self.length;
         }
         // Each time carries half a unit in the last place, and so does the step it is compared with.
         let rounding = 2.0 * f64::EPSILON * previous.abs().max(next.abs());
@@ -52,6 +50,13 @@ mod tests {
         assert!(step.is_gap(0.0, 2.0));
         assert!(!step.is_gap(1990.0, 1991.0));
         assert!(!step.is_gap(-1.0, 0.0));
+    }
+
+    #[test]
+    fn visits_every_six_months_have_a_step_of_six() {
+        let step = step(&[&[0.0, 6.0, 12.0], &[6.0, 18.0]]);
+        assert_eq!(step.length, 6.0);
+        assert!(!step.is_gap(6.0, 12.0) && step.is_gap(6.0, 18.0) && step.is_gap(6.0, 7.0));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::kernel::learn::features::FeatureMap;
 use crate::kernel::learn::{
-    ActionValue, Backup, Course, FittedQError, LinearQ, Outcome, Regressions, Stopping, Sweep, check,
+    ActionValue, Backup, FittedQError, LinearQ, Outcome, Progress, Regressions, Stopping, Sweep, check,
 };
 use crate::kernel::numeric::{Estimate, tolerance};
 use crate::kernel::preprocess::{Experience, View};
@@ -120,15 +120,23 @@ pub fn fitted_q_evaluation<V: View, F: FeatureMap + Clone>(
     let successors = sweep.successors(probabilities);
     let mut rewards = vec![0.0; sweep.actions() * features.count()];
     sweep.targets(&rewards.clone(), γ, backup, None, &mut rewards);
-    let Course { weights, outcome, done } = regressions.iterate(stopping, |weights, next| {
+    let mut progress = Progress::new(stopping);
+    let mut weights = vec![0.0; regressions.weights()];
+    let mut next = weights.clone();
+    for b in 1..=settings.iterations {
         if regressions.are_well_conditioned() {
             // The map is linear, and its matrix is known: b + γCw without another pass over the data.
-            step(&successors, &rewards, γ, weights, next);
-            regressions.solve_in_place(next);
+            step(&successors, &rewards, γ, &weights, &mut next);
+            regressions.solve_in_place(&mut next);
         } else {
-            regressions.fit(&sweep, weights, γ, backup, next);
+            regressions.fit(&sweep, &weights, γ, backup, &mut next);
         }
-    });
+        std::mem::swap(&mut weights, &mut next);
+        if progress.is_over_after(b, regressions.movement(&next, &weights)) {
+            break;
+        }
+    }
+    let Progress { outcome, done, .. } = progress;
     let q = LinearQ::new(features.clone(), sweep.actions(), weights);
     let mut result = FittedEvaluation {
         value: None,

@@ -22,12 +22,12 @@ mod disagreement;
 mod fair_value;
 mod fqe;
 mod importance;
+mod one_world;
 mod panel_audit;
 mod paths;
 pub mod recorded;
 mod rollout;
 pub mod sensitivity;
-mod side;
 mod strict;
 mod unfairness;
 

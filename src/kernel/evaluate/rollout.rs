@@ -1,6 +1,6 @@
 //! A policy followed in a known world: its value, its CF metric and whom it treats, from one pass.
 
-use super::side::Side;
+use super::one_world::OneWorld;
 use super::{ActionRates, Disagreement, Unfairness};
 use crate::kernel::learn::Agent;
 use crate::kernel::model::{Exogenous, World};
@@ -34,8 +34,8 @@ pub fn evaluate(world: &dyn World, agent: &dyn Agent, exogenous: &Exogenous, dis
         let people = first..(first + BLOCK).min(n);
         let m = people.len();
         let own = &exogenous.levels()[people.clone()];
-        let mut worlds: Vec<Side> =
-            (0..levels).map(|k| Side::begin(world, agent, exogenous, people.clone(), k)).collect();
+        let mut worlds: Vec<OneWorld> =
+            (0..levels).map(|k| OneWorld::begin(world, agent, exogenous, people.clone(), k)).collect();
         let mut chosen = vec![vec![0u32; m]; levels];
         let mut probabilities = if agent.is_deterministic() { vec![] } else { vec![vec![0.0; m * actions]; levels] };
         let mut taken = vec![0u32; m];

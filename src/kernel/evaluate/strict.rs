@@ -1,7 +1,7 @@
 //! The strict CF metric (`def:cf_policy_strict`): how often a policy would act otherwise had level *and past actions* been others.
 
+use super::one_world::OneWorld;
 use super::rollout::BLOCK;
-use super::side::Side;
 use crate::kernel::learn::Agent;
 use crate::kernel::model::{Exogenous, World};
 use crate::kernel::numeric::{Estimate, Stream, uniform_index};
@@ -118,8 +118,8 @@ impl Factual {
         let (mut taken, mut chosen) = (vec![0; horizon * n], vec![0; levels * horizon * n]);
         for first in (0..n).step_by(BLOCK) {
             let people = first..(first + BLOCK).min(n);
-            let mut sides: Vec<Side> =
-                (0..levels).map(|k| Side::begin(world, agent, exogenous, people.clone(), k)).collect();
+            let mut sides: Vec<OneWorld> =
+                (0..levels).map(|k| OneWorld::begin(world, agent, exogenous, people.clone(), k)).collect();
             for t in 0..horizon {
                 let now = t * n + people.start..t * n + people.end;
                 for (k, side) in sides.iter_mut().enumerate() {
@@ -151,7 +151,7 @@ impl Factual {
         differ.fill(0.0);
         for first in (0..n).step_by(BLOCK) {
             let people = first..(first + BLOCK).min(n);
-            let mut side = Side::begin(world, agent, exogenous, people.clone(), other);
+            let mut side = OneWorld::begin(world, agent, exogenous, people.clone(), other);
             let (mut asked, mut imposed) = (vec![0; people.len()], vec![0; people.len()]);
             for t in 0..horizon {
                 agent.act(&mut side.memory, &exogenous.uniforms(t)[people.clone()], &mut asked);

@@ -2,10 +2,10 @@
 
 mod action_value;
 mod agent;
+mod choice_sums;
 pub mod features;
 mod fitted_q;
 mod fitted_q_pass;
-mod held_choices;
 mod mixture;
 mod neural_q;
 mod policy;
@@ -24,7 +24,7 @@ pub use mixture::{EpisodeMixture, StepMixture};
 pub use neural_q::{NeuralQ, NeuralQError, NeuralSettings, QNet, neural_fitted_q_iteration};
 pub use policy::{Behaviour, Greedy, Policy, UniformlyRandom};
 pub use propensity::{PropensityError, PropensityFit, PropensityOutcome, Softmax, fit_propensity};
-pub(crate) use regressions::{Course, Regressions, Stopping};
+pub(crate) use regressions::{Progress, Regressions, Stopping};
 pub use replay::Replay;
 pub use stability::{Stability, decision_values, stability};
 pub use stable_q::{Contrast, Coordinates, Group, Penalties, StableQ, StableSettings, stable_fitted_q};

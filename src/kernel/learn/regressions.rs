@@ -23,14 +23,36 @@ pub(crate) fn divergence_limit(largest_reward: f64, discount: f64) -> f64 {
     tolerance::DIVERGENCE * (1.0 + largest_reward) / (1.0 - discount)
 }
 
-/// Where an iteration came to.
-pub(crate) struct Course {
-    /// The last weights.
-    pub weights: Vec<f64>,
-    /// How it ended.
+/// How an iteration goes: whether it has settled, left every bound, or been done B times.
+pub(crate) struct Progress {
+    stopping: Stopping,
+    /// How it ended, or where it is.
     pub outcome: Outcome,
     /// Iterations done.
     pub done: usize,
+}
+
+impl Progress {
+    pub(crate) fn new(stopping: Stopping) -> Self {
+        Self { stopping, outcome: Outcome::IterationLimit { iterations: 0, change: 0.0 }, done: 0 }
+    }
+
+    /// Takes note of iteration b, which moved weights by `movement` (change and size); whether it was the last.
+    pub(crate) fn is_over_after(&mut self, b: usize, (change, size): (f64, f64)) -> bool {
+        let Stopping { iterations, tolerance, largest_reward, discount } = self.stopping;
+        self.done = b;
+        if !size.is_finite() || size > divergence_limit(largest_reward, discount) {
+            self.outcome = Outcome::Diverged { iteration: b };
+            return true;
+        }
+        let change = if size > 0.0 { change / size } else { 0.0 };
+        if change <= tolerance && tolerance > 0.0 {
+            self.outcome = Outcome::Converged { iterations: b };
+            return true;
+        }
+        self.outcome = Outcome::IterationLimit { iterations: b, change };
+        b == iterations
+    }
 }
 
 /// The regression of one action, factored once for all iterations.
@@ -96,27 +118,9 @@ impl Regressions {
         self.actions.iter().all(|regression| matches!(regression, Regression::Gram(_)))
     }
 
-    /// w ← step(w) from w = 0, until it settles, leaves every bound, or has been done B times.
-    pub(crate) fn iterate(&self, stopping: Stopping, mut step: impl FnMut(&[f64], &mut [f64])) -> Course {
-        let Stopping { iterations, tolerance, largest_reward, discount } = stopping;
-        let limit = divergence_limit(largest_reward, discount);
-        let mut weights = vec![0.0; self.scale.len()];
-        let mut next = weights.clone();
-        let mut outcome = Outcome::IterationLimit { iterations: 0, change: 0.0 };
-        for b in 1..=iterations {
-            step(&weights, &mut next);
-            let (change, size) = self.movement(&weights, &next);
-            std::mem::swap(&mut weights, &mut next);
-            if !size.is_finite() || size > limit {
-                return Course { weights, outcome: Outcome::Diverged { iteration: b }, done: b };
-            }
-            let change = if size > 0.0 { change / size } else { 0.0 };
-            if change <= tolerance && tolerance > 0.0 {
-                return Course { weights, outcome: Outcome::Converged { iterations: b }, done: b };
-            }
-            outcome = Outcome::IterationLimit { iterations: b, change };
-        }
-        Course { weights, outcome, done: iterations }
+    /// How many weights there are, d for each action.
+    pub(crate) fn weights(&self) -> usize {
+        self.scale.len()
     }
 
     /// One iteration: the weights whose values are nearest to the targets under the present ones.
@@ -213,12 +217,14 @@ mod tests {
 
     #[test]
     fn without_a_tolerance_all_iterations_are_done_even_when_nothing_moves() {
-        let (data, points) = (people(), OneHot::new(vec![vec![0.0], vec![1.0]]).unwrap());
-        let regressions = Regressions::new(&Sweep::new(&data, &points, |r| r));
         let run = |tolerance| {
             let stopping = Stopping { iterations: 7, tolerance, largest_reward: 1.0, discount: 0.5 };
-            let course = regressions.iterate(stopping, |_, next| next.fill(0.25));
-            (course.outcome, course.done)
+            let mut progress = Progress::new(stopping);
+            // From 0 to ¼ in the first iteration, and no further.
+            let moved = |b: usize| (if b == 1 { 0.25 } else { 0.0 }, 0.25);
+            let last = (1..).find(|&b| progress.is_over_after(b, moved(b)));
+            assert_eq!(last, Some(progress.done));
+            (progress.outcome, progress.done)
         };
         assert_eq!(run(0.0), (Outcome::IterationLimit { iterations: 7, change: 0.0 }, 7));
         assert_eq!(run(1e-9), (Outcome::Converged { iterations: 2 }, 2));

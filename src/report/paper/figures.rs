@@ -8,7 +8,7 @@ use crate::report::plot::{Axis, BLUE, Chart, GREEN, Ink, Marker, ORANGE, Series,
 use crate::report::real_data::action_shares;
 use crate::report::semi::semi_at;
 use crate::report::sim_all_panels::Panels;
-use crate::reproduction::{Label, Setting};
+use crate::reproduction::{Label, PaperWorld};
 
 /// Pixels of a chart that stands beside two others: its text is then about as large as a caption's.
 const THIRD: (u32, u32) = (330, 262);
@@ -21,7 +21,7 @@ pub(super) fn figures(sources: &Sources) -> Files {
     let mut figures: Vec<Figure> = Vec::new();
     if !results.sim_all.is_empty() {
         let letters = [['a', 'b', 'c', 'g'], ['d', 'e', 'f', 'h']];
-        for (world, [a, b, c, g]) in [Setting::Linear, Setting::Nonlinear].into_iter().zip(letters) {
+        for (world, [a, b, c, g]) in [PaperWorld::Linear, PaperWorld::Nonlinear].into_iter().zip(letters) {
             let panels = Panels { records: &results.sim_all, scale, world, size: THIRD };
             figures.push(panels.unfairness_over_size(a));
             figures.push(panels.value_over_unfairness(b));

@@ -8,7 +8,7 @@ use crate::report::plot::SIZE;
 use crate::report::real_data::ADDITIVITY_LEVEL;
 use crate::report::sim_all_panels::Panels;
 use crate::reproduction::summary::{CONFIDENCE, rate};
-use crate::reproduction::{Cell, DISCOUNT, Method, Setting, Study};
+use crate::reproduction::{Cell, DISCOUNT, Method, PaperWorld, Study};
 use crate::theory::Form;
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(super) fn numbers(sources: &Sources) -> BTreeMap<String, String> {
     let mut all = Numbers::default();
     all.run(sources);
     all.learners(sources);
-    for world in [Setting::Linear, Setting::Nonlinear] {
+    for world in [PaperWorld::Linear, PaperWorld::Nonlinear] {
         all.world(sources, world);
     }
     for study in sources.studies {
@@ -78,7 +78,7 @@ impl Numbers {
     }
 
     /// One of the two simulated worlds.
-    fn world(&mut self, sources: &Sources, world: Setting) {
+    fn world(&mut self, sources: &Sources, world: PaperWorld) {
         let scale = &sources.scale;
         let panels = Panels { records: &sources.results.sim_all, scale, world, size: SIZE };
         let name = |what: &str| format!("{world}.{what}");
@@ -237,7 +237,7 @@ impl Numbers {
 }
 
 /// (J*CF, J*Full) of a world.
-pub(super) fn optimum_at(results: &Results, world: Setting, strength: f64) -> Option<(f64, f64)> {
+pub(super) fn optimum_at(results: &Results, world: PaperWorld, strength: f64) -> Option<(f64, f64)> {
     let row = results.measured.optima.iter().find(|r| r.world == world && r.strength == strength)?;
     Some((row.fair.0, row.full.0))
 }

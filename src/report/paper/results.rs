@@ -2,7 +2,7 @@
 
 use super::cells::{kept, pack, unpack};
 use crate::kernel::data::{WriteError, atomically};
-use crate::reproduction::{DISCOUNT, Label, Learner, NotLearned, Record, Scale, Selection, Setting, Study};
+use crate::reproduction::{DISCOUNT, Label, Learner, NotLearned, PaperWorld, Record, Scale, Selection, Study};
 use crate::theory::optimum::{OptimumError, optimum};
 use crate::theory::{Row, RowsError, read_rows};
 use serde::de::DeserializeOwned;
@@ -61,7 +61,7 @@ pub struct Measured {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OptimumRow {
     /// The world.
-    pub world: Setting,
+    pub world: PaperWorld,
     /// δ.
     pub strength: f64,
     /// J*CF and its error.
@@ -274,7 +274,7 @@ impl Results {
 /// [`ResultsError`].
 pub fn refresh(studies: &[Study]) -> Result<Measured, ResultsError> {
     let mut measured = Measured::default();
-    for world in [Setting::Linear, Setting::Nonlinear] {
+    for world in [PaperWorld::Linear, PaperWorld::Nonlinear] {
         for strength in Scale::paper().strengths {
             measured.optima.push(best(world, strength)?);
         }
@@ -299,7 +299,7 @@ pub fn refresh(studies: &[Study]) -> Result<Measured, ResultsError> {
 ///
 /// # Errors
 /// [`ResultsError::Optimum`].
-fn best(world: Setting, strength: f64) -> Result<OptimumRow, ResultsError> {
+fn best(world: PaperWorld, strength: f64) -> Result<OptimumRow, ResultsError> {
     let found = optimum(world.into(), strength, DISCOUNT)?;
     let [fair, full] = [found.fair, found.full].map(|b| (kept(b.value), kept(b.error)));
     Ok(OptimumRow { world, strength, fair, full })

@@ -9,11 +9,11 @@ use crate::report::plot::SIZE;
 use crate::report::real_data::table as real_data;
 use crate::report::sim_all_panels::Panels;
 use crate::report::{Table, paper_table};
-use crate::reproduction::{Label, Method, Setting, Study};
+use crate::reproduction::{Label, Method, PaperWorld, Study};
 use crate::theory::{Form, Row};
 use std::collections::{BTreeMap, BTreeSet};
 
-const WORLDS: [Setting; 2] = [Setting::Linear, Setting::Nonlinear];
+const WORLDS: [PaperWorld; 2] = [PaperWorld::Linear, PaperWorld::Nonlinear];
 
 /// Every table by name.
 pub(super) fn tables(sources: &Sources) -> BTreeMap<String, Table> {
@@ -98,7 +98,7 @@ fn optima(sources: &Sources) -> Table {
     let columns = ["δ", "J*CF, linear", "J*Full, linear", "J*CF, non-linear", "J*Full, non-linear"];
     let mut table = Table::new("", 1, columns);
     let rows = &sources.results.measured.optima;
-    let strengths: Vec<f64> = rows.iter().filter(|r| r.world == Setting::Linear).map(|r| r.strength).collect();
+    let strengths: Vec<f64> = rows.iter().filter(|r| r.world == PaperWorld::Linear).map(|r| r.strength).collect();
     for strength in strengths {
         let cells = WORLDS.iter().flat_map(|world| {
             let row = rows.iter().find(|r| r.world == *world && r.strength == strength);

@@ -39,14 +39,25 @@ pub use fair::FairOptimum;
 pub use full::FullOptimum;
 
 use means::Means;
+use serde::{Deserialize, Serialize};
 
 /// The two worlds of supplement F.2.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum PaperWorld {
     /// [`Linear`](crate::kernel::model::worlds::Linear).
     Linear,
     /// [`Nonlinear`](crate::kernel::model::worlds::Nonlinear).
     Nonlinear,
+}
+
+impl std::fmt::Display for PaperWorld {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Linear => "linear",
+            Self::Nonlinear => "nonlinear",
+        })
+    }
 }
 
 /// A number and how far it may be off.

@@ -3,14 +3,14 @@
 use std::f64::consts::{PI, TAU};
 
 /// Where A + B cos(x − ω) is positive: |x − ω| < half.
-pub(super) struct Arc {
+pub(super) struct CircleArc {
     pub level: f64,
     pub size: f64,
     pub centre: f64,
     pub half: f64,
 }
 
-impl Arc {
+impl CircleArc {
     /// Where g exceeds f.
     pub fn of(f: [f64; 3], g: [f64; 3]) -> Self {
         let (a, c, s) = (g[0] - f[0], g[1] - f[1], g[2] - f[2]);
@@ -86,7 +86,7 @@ mod tests {
     fn an_arc_is_where_the_function_is_positive_on_every_turn() {
         for [a, c, s] in FUNCTIONS {
             let f = [0.2, -0.6, 0.3];
-            let arc = Arc::of(f, [f[0] + a, f[1] + c, f[2] + s]);
+            let arc = CircleArc::of(f, [f[0] + a, f[1] + c, f[2] + s]);
             // From two turns below to two turns above; no multiple of the step is a zero to within rounding.
             for k in -400..400 {
                 let x = 0.0317 * f64::from(k);
@@ -106,14 +106,14 @@ mod tests {
             gaps.sort_by(f64::total_cmp);
             let ratios = gaps.iter().enumerate().skip(2000).map(|(k, gap)| at(k + 1) / gap);
             let largest = ratios.fold(0.0, f64::max);
-            let widest = Arc::of([0.0; 3], [a, c, s]).widest();
+            let widest = CircleArc::of([0.0; 3], [a, c, s]).widest();
             assert!(widest > 0.997 * largest && widest < 1.01 * 1.003 * largest, "{a}, {c}, {s}: {widest}, {largest}");
         }
     }
 
     #[test]
     fn a_constant_gap_is_met_everywhere_at_once() {
-        let widest = |gap: f64| Arc::of([0.3, 0.2, -0.1], [0.3 + gap, 0.2, -0.1]).widest();
+        let widest = |gap: f64| CircleArc::of([0.3, 0.2, -0.1], [0.3 + gap, 0.2, -0.1]).widest();
         // The gap is a difference of numbers below two.
         assert!((widest(0.7) - TAU / 0.7).abs() < 1e-13 && (widest(-1.25) - TAU / 1.25).abs() < 1e-13);
         assert_eq!(widest(0.0), f64::INFINITY);

@@ -1,6 +1,6 @@
 //! What is random about the circle, in closed form: coverage, margins, and how often two readers decide otherwise.
 
-use super::arc::Arc;
+use super::arc::CircleArc;
 use super::{Circle, CircleFit, Weights};
 use crate::kernel::numeric::small;
 use std::f64::consts::{PI, TAU};
@@ -18,10 +18,10 @@ pub struct Reader<'a> {
 
 impl Reader<'_> {
     /// Where the second action is preferred.
-    fn arc(&self) -> Arc {
+    fn arc(&self) -> CircleArc {
         let near = (1.0 + self.apart.cos()) / 2.0;
         let blend = |a: usize| [0, 1, 2].map(|k| near * self.weights[a][0][k] + (1.0 - near) * self.weights[a][1][k]);
-        Arc::of(blend(0), blend(1))
+        CircleArc::of(blend(0), blend(1))
     }
 }
 
@@ -40,7 +40,7 @@ impl Circle {
     pub fn first_disagreement(&self, one: &Reader<'_>, other: &Reader<'_>) -> f64 {
         let m = self.initial[0][0];
         let (first, second) = (one.arc(), other.arc());
-        let ends = |arc: &Arc, shift: f64| [arc.centre - arc.half, arc.centre + arc.half].map(|x| x - m - shift);
+        let ends = |arc: &CircleArc, shift: f64| [arc.centre - arc.half, arc.centre + arc.half].map(|x| x - m - shift);
         let places = ends(&first, one.shift).into_iter().chain(ends(&second, other.shift));
         self.first_mass(places, |u| first.contains(m + u + one.shift) != second.contains(m + u + other.shift))
     }
@@ -66,19 +66,19 @@ impl Circle {
 
     /// P(gap ≤ x) at t = 1, where the worlds are half a turn apart.
     pub fn first_gap_mass(&self, w: &Weights, x: f64) -> f64 {
-        let arc = Arc::of(w[0][1], w[1][1]);
+        let arc = CircleArc::of(w[0][1], w[1][1]);
         let m = self.initial[0][0];
         self.first_mass(arc.heights(x).into_iter().map(|v| arc.centre + v - m), |u| arc.gap(m + u) <= x)
     }
 
     /// C_m at α = 1 for S₁: the largest density, (1 + κ)/2π, times the widest set of small gaps for its height.
     pub fn first_margin(&self, w: &Weights) -> f64 {
-        (1.0 + self.concentration) / TAU * Arc::of(w[0][1], w[1][1]).widest()
+        (1.0 + self.concentration) / TAU * CircleArc::of(w[0][1], w[1][1]).widest()
     }
 
     /// C_m at α = 1 for the states at every time, under any policy: given the past, s₀ has density at most (1 + κ)/2π.
     pub fn margin(&self, w: &Weights) -> f64 {
-        let widest = [0, 1].map(|block| Arc::of(w[0][block], w[1][block]).widest());
+        let widest = [0, 1].map(|block| CircleArc::of(w[0][block], w[1][block]).widest());
         (1.0 + self.concentration) / TAU * widest[0].max(widest[1])
     }
 

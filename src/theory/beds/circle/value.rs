@@ -1,6 +1,6 @@
 //! Action values on the circle: the Bellman operator, Q*, and the value of a greedy rule, all in closed form.
 
-use super::arc::Arc;
+use super::arc::CircleArc;
 use super::{Circle, EXTRA, Weights};
 use crate::kernel::numeric::small;
 use std::f64::consts::{PI, TAU};
@@ -45,7 +45,7 @@ impl Circle {
     /// g − f = A + B cos(x − ω),  τ = arccos(−A/B):  ∫(g−f)₊ = 2Aτ + 2B sin τ,  ∫(g−f)₊ cos(x−ω) = 2A sin τ + B(τ + sin τ cos τ)
     /// ```
     fn larger(f: [f64; 3], g: [f64; 3]) -> [f64; 3] {
-        let Arc { level: a, size: b, centre: ω, half: τ } = Arc::of(f, g);
+        let CircleArc { level: a, size: b, centre: ω, half: τ } = CircleArc::of(f, g);
         let mass = 2.0 * a * τ + 2.0 * b * τ.sin();
         let along = 2.0 * a * τ.sin() + b * (τ + τ.sin() * τ.cos());
         [f[0] + mass / TAU, f[1] + along * ω.cos() / PI, f[2] + along * ω.sin() / PI]
@@ -83,8 +83,8 @@ impl Circle {
     /// J of the greedy rule of `w` on true states, by one solve with exact arc integrals.
     pub fn value_of_greedy(&self, w: &Weights) -> f64 {
         // moments of V^π in a block are linear in the six weights of the block: rows (mean, cos, sin), columns a·3 + k.
-        let arcs = [0, 1].map(|block| Arc::of(w[0][block], w[1][block]).moments());
-        let full = Arc { level: 1.0, size: 0.0, centre: 0.0, half: PI }.moments();
+        let arcs = [0, 1].map(|block| CircleArc::of(w[0][block], w[1][block]).moments());
+        let full = CircleArc { level: 1.0, size: 0.0, centre: 0.0, half: PI }.moments();
         let row = |block: usize, k: usize, a: usize, j: usize| {
             let inside = arcs[block][k][j];
             (if a == 1 { inside } else { full[k][j] - inside }) / if k == 0 { TAU } else { PI }
@@ -163,7 +163,7 @@ mod tests {
     fn moments_of_the_larger_agree_with_quadrature() {
         let (f, g) = ([0.1, 0.5, -0.2], [0.0, -0.3, 0.4]);
         let at = |w: [f64; 3], x: f64| w[0] + w[1] * x.cos() + w[2] * x.sin();
-        let arc = Arc::of(f, g);
+        let arc = CircleArc::of(f, g);
         let rule = crate::kernel::numeric::quadrature::gauss_legendre(40);
         let integral = |h: &dyn Fn(f64) -> f64| {
             let (a, b) = (arc.centre - arc.half, arc.centre + arc.half);

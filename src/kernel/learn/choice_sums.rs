@@ -38,7 +38,7 @@ const CLOSE_SHARE: usize = 4;
 const NONE: u32 = u32::MAX;
 
 /// The moments Σφy of one iteration after another, each asked for once, from w = 0 on.
-pub(crate) struct HeldChoices<'a, F> {
+pub(crate) struct ChoiceSums<'a, F> {
     sweep: &'a Sweep<'a, F>,
     discount: f64,
     /// D, by feature.
@@ -81,7 +81,7 @@ impl Held {
 /// A row and its new choice.
 type Change = (u32, u32);
 
-impl<'a, F: FeatureMap> HeldChoices<'a, F> {
+impl<'a, F: FeatureMap> ChoiceSums<'a, F> {
     /// `size` is a typical size of each feature, and positive; it affects speed alone.
     pub(crate) fn new(sweep: &'a Sweep<'a, F>, discount: f64, size: Vec<f64>, planned: usize) -> Self {
         let weights = vec![0.0; sweep.actions() * sweep.features()];
@@ -373,7 +373,7 @@ mod tests {
     fn compare(data: &Experience<StateOnly>, sequence: &[Vec<f64>], held_at_the_end: bool) -> usize {
         let features = Polynomial::new(2, 2).unwrap();
         let sweep = Sweep::new(data, &features, |r| r);
-        let mut choices = HeldChoices::new(&sweep, DISCOUNT, vec![1.0; features.count()], sequence.len());
+        let mut choices = ChoiceSums::new(&sweep, DISCOUNT, vec![1.0; features.count()], sequence.len());
         let (mut ours, mut plain) = (vec![0.0; sequence[0].len()], vec![0.0; sequence[0].len()]);
         for (b, weights) in sequence.iter().enumerate() {
             choices.moments(weights, &mut ours);
@@ -429,7 +429,7 @@ mod tests {
             let features = Polynomial::new(2, 2).unwrap();
             let sweep = Sweep::new(&data, &features, |r| r);
             // Only the constant moves: with the other features thought large, the bound on a lead is nearly attained.
-            let mut choices = HeldChoices::new(&sweep, DISCOUNT, vec![1.0, 1e4, 1e4, 1e4, 1e4, 1e4], 20);
+            let mut choices = ChoiceSums::new(&sweep, DISCOUNT, vec![1.0, 1e4, 1e4, 1e4, 1e4, 1e4], 20);
             let mut moments = vec![0.0; 18];
             choices.moments(&[0.0; 18], &mut moments);
             for c in [-3.0, -2.0, -1.0, 0.0].map(|k| start + k * step) {
@@ -502,7 +502,7 @@ mod tests {
     fn movement_and_magnitude_are_in_units_of_the_features() {
         let (data, features) = (ragged(3), Polynomial::new(2, 0).unwrap());
         let sweep = Sweep::new(&data, &features, |r| r);
-        let choices = HeldChoices::new(&sweep, DISCOUNT, vec![2.0, 0.5], 10);
+        let choices = ChoiceSums::new(&sweep, DISCOUNT, vec![2.0, 0.5], 10);
         // Three actions with two weights each. Differences of movements: (1, 8), (3, 4) and (2, −4), scaled by 2 and ½.
         let (from, to) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [2.0, 10.0, 3.0, 4.0, 3.0, 10.0]);
         let lengths = [2f64.hypot(4.0), 6f64.hypot(2.0), 4f64.hypot(2.0)];
@@ -520,7 +520,7 @@ mod tests {
         assert_eq!((wide.count(), wider.count()), (120, 136));
         for (features, pays) in [(&wide, true), (&wider, false)] {
             let sweep = Sweep::new(&data, features, |r| r);
-            assert_eq!(HeldChoices::new(&sweep, DISCOUNT, vec![1.0; features.count()], 500).pays_off(), pays);
+            assert_eq!(ChoiceSums::new(&sweep, DISCOUNT, vec![1.0; features.count()], 500).pays_off(), pays);
         }
     }
 }

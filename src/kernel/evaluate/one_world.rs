@@ -6,7 +6,7 @@ use crate::kernel::model::{Exogenous, World};
 use std::ops::Range;
 
 /// Where the people of a block are under `do(Z = level)`, and what the agent remembers of them in that world.
-pub(super) struct Side {
+pub(super) struct OneWorld {
     pub memory: AgentMemory,
     /// Rewards of the last step, with their noise.
     pub rewards: Vec<f64>,
@@ -16,7 +16,7 @@ pub(super) struct Side {
     step: Step,
 }
 
-impl Side {
+impl OneWorld {
     /// S₁ᶻ = m(z) + U₁ for the people of the block, all of whom are told to have this level.
     pub fn begin(
         world: &dyn World,
@@ -80,7 +80,7 @@ mod tests {
         let draws = Exogenous::draw(&world, 7, 3, Stream::new(12));
         let agent = Deployed::new(Unaware { state_dim: 2 }, Above);
         for level in 0..3 {
-            let mut side = Side::begin(&world, &agent, &draws, 2..6, level);
+            let mut side = OneWorld::begin(&world, &agent, &draws, 2..6, level);
             // Each person alone.
             let mut alone: Vec<[f64; 2]> =
                 (2..6).map(|i| [0, 1].map(|j| world.initial_mean(level)[j] + draws.states(0)[2 * i + j])).collect();
