@@ -128,7 +128,7 @@ fn splits_of_the_stand_in_are_still_what_the_code_gives() {
 fn an_optimum_is_still_what_the_code_gives() {
     let rows = &results().measured.optima;
     let row = rows.iter().find(|r| r.world == PaperWorld::Nonlinear && r.strength == 1.0).expect(STALE);
-    let found = optimum(row.world.into(), row.strength, DISCOUNT).expect("a solvable world");
+    let found = optimum(row.world, row.strength, DISCOUNT).expect("a solvable world");
     assert!(close(row.fair.0, found.fair.value), "{} is now {}; {STALE}", row.fair.0, found.fair.value);
     assert!(close(row.full.0, found.full.value), "{} is now {}; {STALE}", row.full.0, found.full.value);
 }

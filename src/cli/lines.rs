@@ -23,13 +23,16 @@ pub struct Lines<R> {
     ended: bool,
 }
 
+/// Numbered lines; `None` stands for one that is too long.
+pub type Block<'a> = Vec<(usize, Option<&'a [u8]>)>;
+
 impl<R: Read> Lines<R> {
     pub fn new(input: R) -> Self {
         Self { input, buffer: Vec::new(), used: 0, found: Vec::new(), number: 0, skipping: false, ended: false }
     }
 
     /// The lines that are ready, with their numbers from 1, at least one; `None` at the end.
-    pub fn block(&mut self) -> std::io::Result<Option<Vec<(usize, Option<&[u8]>)>>> {
+    pub fn block(&mut self) -> std::io::Result<Option<Block<'_>>> {
         self.buffer.drain(..self.used);
         (self.used, self.number) = (0, self.number + self.found.len());
         self.found.clear();

@@ -257,8 +257,7 @@ fn publish(
 
 /// (J*CF, J*Full) of a world at the figure's δ.
 fn best_values(scale: &Scale) -> impl Fn(PaperWorld) -> Option<(f64, f64)> {
-    let solve =
-        |world: PaperWorld| optimum(world.into(), scale.strength, DISCOUNT).ok().map(|o| (o.fair.value, o.full.value));
+    let solve = |world: PaperWorld| optimum(world, scale.strength, DISCOUNT).ok().map(|o| (o.fair.value, o.full.value));
     let known = [PaperWorld::Linear, PaperWorld::Nonlinear].map(|world| (world, solve(world)));
     move |world| known.iter().find(|(w, _)| *w == world).and_then(|(_, best)| *best)
 }

@@ -158,7 +158,8 @@ mod tests {
         assert_eq!(good().check(), Ok(()));
         let single = |m: &mut Measured| m.value = Estimate { mean: 1.0, standard_error: f64::INFINITY, count: 1 };
         assert_eq!(broken(single).check(), Ok(()), "one unit says nothing about spread");
-        let cases: [(&str, fn(&mut Measured)); 12] = [
+        type Break = fn(&mut Measured);
+        let cases: [(&str, Break); 12] = [
             ("CF metric", |m| m.unfairness.mean = -5.0),
             ("CF metric", |m| m.unfairness.mean = 1.01),
             ("CF metric", |m| m.unfairness.mean = f64::NAN),

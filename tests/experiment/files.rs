@@ -59,7 +59,8 @@ fn a_damaged_header_is_an_error_to_resume_from_and_is_set_aside_otherwise() {
 fn results_of_another_version_or_build_are_not_mixed_with_ours() {
     let folder = Folder::new("version");
     serial(&folder);
-    let changes: [(&str, fn(&mut Header)); 3] = [
+    type Change = fn(&mut Header);
+    let changes: [(&str, Change); 3] = [
         ("version 0.0.0", |h| h.version = "0.0.0".into()),
         ("other numbers", |h| h.numbers = "0123456789abcdef".into()),
         ("format", |h| h.format = "counterfair cells 3".into()),

@@ -35,9 +35,9 @@ fn with_the_true_mechanism_each_rung_returns_the_true_counterfactuals() {
             let noise = drawn(&exogenous, i, p);
             let truth: Vec<_> = (0..levels).map(|k| predict(&Known(by_name()), &noise, person.actions, k)).collect();
             for (t, row) in panel.states_of(i).enumerate() {
-                for k in 0..levels {
+                for (k, truth) in truth.iter().enumerate() {
                     for j in 0..p {
-                        let expected = truth[k].states[t * p + j];
+                        let expected = truth.states[t * p + j];
                         let at = (row * levels + k) * p + j;
                         for found in [sequential.views()[at], oracle.views()[at]] {
                             assert!(

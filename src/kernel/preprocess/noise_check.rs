@@ -142,7 +142,7 @@ impl Noises {
             let mut rewards = history.rewards.to_vec();
             step.state_noise(mechanism, level, &mut next);
             step.reward_noise(mechanism, level, &mut rewards);
-            for t in 0..decisions {
+            for (t, &reward) in rewards.iter().enumerate() {
                 for j in 0..p {
                     if let Some(&x) = next.get(t * p + j) {
                         let raw = history.states[(t + 1) * p + j] - step.mean_states()[t * p + j];
@@ -152,7 +152,7 @@ impl Noises {
                 }
                 let raw = history.rewards[t] - step.mean_rewards()[t];
                 found.before[2 * p].push(Value { person, level, at: at + t, x: raw });
-                found.after[2 * p].push(Value { person, level, at: at + t, x: rewards[t] });
+                found.after[2 * p].push(Value { person, level, at: at + t, x: reward });
             }
             at += decisions;
         }

@@ -300,7 +300,7 @@ pub fn refresh(studies: &[Study]) -> Result<Measured, ResultsError> {
 /// # Errors
 /// [`ResultsError::Optimum`].
 fn best(world: PaperWorld, strength: f64) -> Result<OptimumRow, ResultsError> {
-    let found = optimum(world.into(), strength, DISCOUNT)?;
+    let found = optimum(world, strength, DISCOUNT)?;
     let [fair, full] = [found.fair, found.full].map(|b| (kept(b.value), kept(b.error)));
     Ok(OptimumRow { world, strength, fair, full })
 }

@@ -10,13 +10,16 @@ use crate::kernel::numeric::Stream;
 use crate::kernel::preprocess::{Full, Preprocessor, Sequential, StateAndLevel, Unaware, batch};
 use std::sync::Arc;
 
+/// The states of all levels along a panel.
+type Worlds = Box<dyn Fn(&Panel) -> Vec<f64> + Send + Sync>;
+
 /// A policy that stays as it is while people are resampled.
 pub struct FixedPolicy {
     /// Its name in tables.
     pub name: &'static str,
     agent: Box<dyn Agent>,
     /// The states of all levels along a panel, for a policy that reads them.
-    worlds: Option<Box<dyn Fn(&Panel) -> Vec<f64> + Send + Sync>>,
+    worlds: Option<Worlds>,
 }
 
 impl FixedPolicy {

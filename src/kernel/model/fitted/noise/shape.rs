@@ -190,7 +190,7 @@ mod tests {
                     let slope: f64 = (u - u0) / (x - x0);
                     // Differences over 0.025 carry rounding of 1e-14.
                     assert!(
-                        slope >= 1.0 / STEEPEST - 1e-9 && slope <= STEEPEST + 1e-9,
+                        (1.0 / STEEPEST - 1e-9..=STEEPEST + 1e-9).contains(&slope),
                         "level {level} at {x}: {slope}"
                     );
                 }
