@@ -14,7 +14,7 @@ const LARGE_NOISE: f64 = 2.5;
 /// Counterfactual states leave the data, so the slope out there matters as much as inside. With ℓ the error of `alg:cf:1` after T
 /// steps is at most 2η₁ℓ^{T−1} + 2η(ℓ^{T−1} − 1)/(ℓ − 1): bounded below 1, exponential above.
 ///
-/// Where the spread of noise depends on the state, the slope is that of μₛ + σₛ e at noise e = 0 and at ±[`LARGE_NOISE`]; the shape of
+/// Where the spread of noise depends on the state, the slope is that of μₛ + σₛ e at noise e = 0 and at ±`LARGE_NOISE`; the shape of
 /// noise does not enter, because the noise carried over comes from the observed history alone. Coordinates that are kept as
 /// observed follow no slope.
 ///
