@@ -63,7 +63,8 @@ fn a_csv_preprocessed_into_parquet_keeps_its_rows() {
 fn an_error_names_the_row() {
     let csv = "ID,timestamp,z1,action,reward,state1\na,1,x,go,1,1\na,3,x,go,1,1\n";
     let options = ReadOptions { rows: RowConvention::Outgoing, ..ReadOptions::default() };
-    assert!(read_csv_from(csv.as_bytes(), "f", &options).is_err());
+    let gap = format!("{csv}a,4,x,go,1,1\n");
+    assert!(read_csv_from(gap.as_bytes(), "f", &options).is_err());
     let whole = csv.replace("a,3", "b,3").replace(",1\n", ",1.0\n");
     let input = read_csv_from(whole.as_bytes(), "f", &options).unwrap();
     let file = Scratch::new("row");

@@ -128,10 +128,7 @@ pub trait OrStop {
     /// What is there when all went well.
     type Value;
 
-    /// The value; when there is none, the cell fails with the words of the error.
-    ///
-    /// # Panics
-    /// When there is none: that is how a cell fails.
+    /// The value; when there is none, the process that runs the cells ends with the words of the error.
     fn or_stop(self) -> Self::Value;
 }
 
@@ -143,9 +140,11 @@ impl<T, E: fmt::Display> OrStop for Result<T, E> {
     }
 }
 
-/// Fails the cell with the words of the error.
+/// Ends the process that runs the cells. A panic cannot unwind through the kernel's own frames: it aborts, and two pages of backtrace bury the
+/// words of the error.
 fn stop(error: &dyn fmt::Display) -> ! {
-    panic!("error: {error}")
+    eprintln!("error: {error}");
+    std::process::exit(2)
 }
 
 #[cfg(test)]
