@@ -13,6 +13,9 @@ use std::path::PathBuf;
 /// The version of the JSON that `--json` prints.
 const VERSION: u32 = 2;
 
+/// Names that the tables give to others.
+const TAKEN: [&str; 3] = [JUDGED, "received", "Random"];
+
 /// The confidence of everything printed.
 const CONFIDENCE: f64 = 0.95;
 
@@ -54,6 +57,12 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         .iter()
         .map(|path| {
             let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+            if TAKEN.contains(&name.as_str()) {
+                return Err(CliError::Argument(format!(
+                    "--against {}: `{name}` already names something in the tables; copy the file to another name",
+                    path.display()
+                )));
+            }
             Ok((name, Policy::load(path).map_err(counterfair::fair::Error::from)?))
         })
         .collect::<Result<Vec<_>, CliError>>()?;

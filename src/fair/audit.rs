@@ -101,6 +101,14 @@ impl Policy {
         if own_people {
             warnings.push(OWN_PEOPLE.into());
         }
+        let learned_from = self.certificate.as_ref().map_or(panel.people(), |certificate| certificate.people());
+        if learned_from.min(panel.people()) < FEW_PEOPLE {
+            warnings.push(format!(
+                "{learned_from} people learned from and {} judged on: with so few, 95 % intervals of values and of the CF metric covered in \
+                 88 to 97 % of trials (tests/coverage)",
+                panel.people()
+            ));
+        }
         if let Some(mechanism) = &mechanism {
             let worlds = Sequential::new(mechanism, settings.preprocessing.weights_for(panel)?);
             let diagnostics = diagnose(mechanism, panel, &batch(&worlds, panel)?);
@@ -148,6 +156,9 @@ impl Policy {
         Ok(Along { name, probabilities, worlds })
     }
 }
+
+/// Fewer people than this, and coverage was below what it says in some worlds: 0.88 to 0.97 at N = 100, against 0.90 to 0.98 at N = 400.
+const FEW_PEOPLE: usize = 200;
 
 const OWN_PEOPLE: &str =
     "the policy was learned from these very people: its value is judged by those who shaped it; judge it on others";

@@ -293,6 +293,13 @@ fn every_estimate_of_an_evaluation_has_an_interval_that_holds_it() {
     assert!(metric["upper"].as_f64().unwrap() >= metric["mean"].as_f64().unwrap());
     assert!(metric["mean"].as_f64().unwrap() > 0.0, "estimated means are never known exactly");
     assert_eq!(summary["learned_from_these_people"], true);
+    assert!(
+        summary["warnings"].to_string().contains("40 people learned from and 40 judged on"),
+        "{}",
+        summary["warnings"]
+    );
+    let itself = ["evaluate", "--policy", "other.json", "--data", "study.csv", "--against", "policy.json"];
+    assert!(folder.refuse(&itself, "").contains("already names something"));
     assert!(summary["warnings"].to_string().contains("these very people"));
     assert!(summary["sensitivity"]["cross_world_correlation"].as_array().unwrap().len() > 3);
     let shares = summary["action_shares"].as_array().unwrap();
