@@ -77,6 +77,10 @@ impl Policy {
         watch("following the policy");
         let mut along = vec![self.along(JUDGED, panel, &draws)?];
         for (name, other) in others {
+            let shape = (&other.levels, &other.actions, other.state_dim);
+            if shape != (panel.levels(), panel.action_names(), panel.state_dim()) {
+                return Err(Error::OtherPeople { name: name.to_string() });
+            }
             along.push(other.along(name, panel, &draws)?);
         }
         let rates = rates(panel, &along[0].probabilities);

@@ -67,6 +67,12 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
+    /// A policy to compare with that is about other people.
+    #[error("policy {name} knows other levels, actions or states than the people it is to be compared on")]
+    OtherPeople {
+        /// The policy.
+        name: String,
+    },
     /// People with another number of state coordinates than the policy reads.
     #[error("{file} has {found} state columns, the policy reads {needed}")]
     StateColumns {

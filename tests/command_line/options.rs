@@ -298,6 +298,10 @@ fn every_estimate_of_an_evaluation_has_an_interval_that_holds_it() {
         "{}",
         summary["warnings"]
     );
+    folder.succeed(&["simulate", "--world", "linear", "--n", "60", "--t", "3", "--out", "a.csv"]);
+    folder.succeed(&["learn", "--data", "a.csv", "--save", "stranger.json", "--splits", "0", "--save-anyway"]);
+    let stranger = ["evaluate", "--policy", "policy.json", "--data", "study.csv", "--against", "stranger.json"];
+    assert!(folder.refuse(&stranger, "").contains("policy stranger knows other levels"));
     let itself = ["evaluate", "--policy", "other.json", "--data", "study.csv", "--against", "policy.json"];
     assert!(folder.refuse(&itself, "").contains("already names something"));
     assert!(summary["warnings"].to_string().contains("these very people"));
