@@ -135,7 +135,7 @@ fn an_optimum_is_still_what_the_code_gives() {
 
 #[test]
 fn the_paper_knows_every_claim() {
-    let words = |claim: &Claim| (claim.label, claim.form, claim.statement);
+    let words = |claim: &Claim| (claim.label, claim.kind, claim.statement);
     let known: Vec<_> = results().verdicts.iter().map(|row| words(&row.claim)).collect();
     let now: Vec<_> = claims().iter().map(words).collect();
     assert!(known == now, "{} claims are known and {} exist, or their words differ; {STALE}", known.len(), now.len());
