@@ -142,6 +142,8 @@ fn consequences_are_counted_under_their_root() {
     assert_eq!(under("X1"), ["D18", "D16", "E4"]);
     assert_eq!(under("X2"), ["D13"]);
     assert_eq!(under("X4"), ["E3"]);
+    assert_eq!(under("E8"), ["E11"]);
+    assert_eq!(under("E7"), ["thm:cf_metric"]);
 }
 
 #[test]

@@ -90,7 +90,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         |_| tuples(0),
         |_| tuples(1),
     )
-    .at(375, r"the number of experience tuples in the dataset, i.e., $n = NT$"),
+    .at(375, r"the number of experience tuples in the dataset, i.e., $n = NT$")
+    .runs("kernel::preprocess::batch"),
 ];
 
 /// The image of the corner of a ball under T for a tabular process, |r| ≤ 1; the ball's radius is a function of γ.

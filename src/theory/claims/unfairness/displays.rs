@@ -68,7 +68,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         |_| moved_state(1.0),
         |_| moved_state(SQRT_2),
     )
-    .at(888, r"= & (2L\epsilon)^\alpha"),
+    .at(888, r"= & (2L\epsilon)^\alpha")
+    .under("E8"),
     Claim::ours(
         "E11",
         "E‖π*(ŝ) − π*(s)‖₂ ≤ √2·C_m(2L_Q ε)^α, attained",
