@@ -65,6 +65,7 @@ impl Ink {
             Method::Random => (MUTED, Marker::Ring, false),
             Method::TrueMeans => (SKY, Marker::Ring, true),
             Method::KnownForm => (BLUE, Marker::Ring, true),
+            Method::BestRule => (MUTED, Marker::Diamond, true),
             Method::Mixture(_) => (INK, Marker::Ring, true),
         };
         Self { color, marker, dashed }
