@@ -233,6 +233,7 @@ fn sections(selections: &[Selection], context: &Context) -> Vec<Section> {
             Label::SimAll => sections.push(sim_all(records, scale, &best_values(scale))),
             Label::Semi => sections.extend(studies.map(|study| semi(records, scale, study))),
             Label::Learners => sections.extend(learners(records, scale)),
+            Label::Regret => {}
             // The same cells, and one section for both.
             Label::RealActionPercentage if selections.iter().any(|other| other.label == Label::RealData) => {}
             Label::RealData | Label::RealActionPercentage => {
