@@ -34,6 +34,10 @@ pub fn play(part: &str, file: Option<&str>) {
         "probabilities" | "sums-to-less" => say("{\"version\": 1, \"answers\": \"probabilities\"}\n"),
         _ => say("{\"version\": 1, \"answers\": \"actions\"}\n"),
     }
+    if part == "policy" && file.is_none() {
+        eprintln!("the child was given no policy");
+        std::process::exit(5);
+    }
     let policy = file.filter(|_| part == "policy").map(|file| Policy::load(file).unwrap());
     let mut asked = 0;
     loop {
@@ -59,8 +63,13 @@ pub fn play(part: &str, file: Option<&str>) {
         let answer = match part {
             "policy" => json!({ "batch": batch, "actions": greedy(policy.as_ref().unwrap(), &views) }),
             "probabilities" => {
-                let p = |view: &Vec<f64>| 1.0 / (1.0 + (-view.iter().sum::<f64>()).exp());
-                let rows: Vec<_> = views.iter().map(|view| [1.0 - p(view), p(view)]).collect();
+                // ∝ exp(a · mean of the view), a = 0, 1, …
+                let rows = views.iter().map(|view| {
+                    let mean = view.iter().sum::<f64>() / view.len() as f64;
+                    let odds: Vec<f64> = (0..actions.len()).map(|a| (a as f64 * mean).exp()).collect();
+                    odds.iter().map(|odd| odd / odds.iter().sum::<f64>()).collect::<Vec<_>>()
+                });
+                let rows: Vec<_> = rows.collect();
                 json!({ "batch": batch, "probabilities": rows })
             }
             "sums-to-less" => json!({ "batch": batch, "probabilities": vec![[0.5, 0.25]; views.len()] }),

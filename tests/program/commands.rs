@@ -38,7 +38,12 @@ fn study(name: &str, method: &str) -> Folder {
     }
     let learn = ["learn", "--data", "data.csv", "--method", method, "--save", "policy.json", "--discount", "0.7"];
     folder.succeed(
-        &[&learn[..], &["--model", "linear", "--noise", "additive", "--replicates", "10", "--splits", "0"]].concat(),
+        &[
+            &learn[..],
+            &["--model", "linear", "--noise", "additive", "--replicates", "10", "--splits", "0"],
+            &["--learner", "least-squares", "--save-anyway"],
+        ]
+        .concat(),
     );
     folder
 }
@@ -311,9 +316,10 @@ fn failures_of_a_program_end_the_command() {
             ["evaluate", "--policy-command", &command, "--preprocessing", "policy.json", "--data", "others.csv"];
         folder.refuse(&[&options[..], more].concat(), "")
     };
-    // A program's last words are passed on: here it panics, being told nothing that it understands.
+    // A program's last words are passed on.
     let message = judge("policy", &[]);
-    assert!(message.contains("error: the policy's program ended before it answered"), "{message}");
+    assert!(message.contains("the child was given no policy"), "{message}");
+    assert!(message.contains("error: the policy's program ended before it answered (exit status: 5)"), "{message}");
     assert!(judge("unknown-action", &[]).contains("surgery"));
     let begun = std::time::Instant::now();
     assert!(judge("never-ready", &["--timeout", "1"]).contains("more than 1 seconds"));
