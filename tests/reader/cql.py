@@ -7,6 +7,10 @@
 
 Reads a file with one row per person and time in which a row holds the action and reward that led to its state (`--rows incoming`,
 the default). The model is written with its actions' names beside it, in cql.d3.json.
+
+Run with d3rlpy 2.8.1 on `simulate --world linear --n 400 --t 10 --seed 11`, judged on seed 12 (γ = 0.9, `--preprocessing ours.json --against ours.json`):
+value over ten decisions 1.38 [-0.23, 3.00], Ours 3.11 [2.01, 4.20], what people received 1.15 [0.43, 1.87], Random -0.91 [-1.43, -0.39]; CF metric of
+CQL 0.029 [0.010, 0.062]. 5000 steps are few: this is no judgement of CQL.
 """
 import json
 import sys
