@@ -12,6 +12,7 @@
 //! | what is learned, in memory and on disk | [`Policy`] |
 //! | how good and how fair it is | [`Audit`] |
 //! | whether learning ended well enough to be served | [`Policy::fitness`] |
+//! | everything for one's own file: checks, policies side by side, a verdict | [`study`] |
 //! | at work | [`Deployment`], [`Request`], [`Decision`] |
 //! | what is remembered of people, and where | [`MemoryStore`]: [`InProcess`], [`MemoryFile`] |
 
@@ -26,6 +27,7 @@ mod policy;
 mod preprocessing;
 mod seen;
 mod sensitivity;
+pub mod study;
 mod warnings;
 
 pub use audit::{Audit, AuditSettings, JUDGED};
