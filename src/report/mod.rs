@@ -13,6 +13,7 @@ mod real_data;
 mod semi;
 mod sim_all;
 mod sim_all_panels;
+pub mod study;
 mod table;
 
 pub use claims::{Detail, claims, claims_listing, claims_table};
