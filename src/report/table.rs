@@ -45,6 +45,12 @@ impl Table {
         self.rows.push(row);
     }
 
+    /// The same table with some of its rows.
+    pub fn only(mut self, keep: impl Fn(&[String]) -> bool) -> Self {
+        self.rows.retain(|row| keep(row));
+        self
+    }
+
     /// For a terminal: the caption, where there is one, and the rows.
     pub fn terminal(&self) -> String {
         let caption = if self.caption.is_empty() { String::new() } else { format!("{}\n", wrapped(&self.caption)) };
