@@ -6,7 +6,7 @@ pub use crate::fair::{
 };
 pub use crate::kernel::data::{Columns, MissingRepair, Panel, ReadOptions, RowConvention};
 pub use crate::kernel::evaluate::{Evaluation, evaluate};
-pub use crate::kernel::model::fitted::{Basis, FitSettings, Fitted, Pooling, fit};
+pub use crate::kernel::model::fitted::{Basis, FitSettings, Fitted, OutputSet, Pooling, fit};
 pub use crate::kernel::model::worlds::{Bandit, Linear, Nonlinear, ThreeLevels};
 pub use crate::kernel::model::{Exogenous, Mechanism, World, abduct, predict, simulate};
 pub use crate::kernel::numeric::{Estimate, Stream};

@@ -16,14 +16,43 @@ impl Show for [Row] {
 /// Examines the claims of some labels.
 ///
 /// Ends the cell where a label has no claim, or where a verdict is not the expected one: text about it would be about something else.
-pub fn about(labels: &[&str]) -> Vec<Row> {
+pub fn about(labels: &[&str]) -> Examined {
     let chosen: Vec<Claim> = claims().into_iter().filter(|claim| labels.contains(&claim.label)).collect();
     let missing = labels.iter().find(|label| chosen.iter().all(|claim| claim.label != **label));
     missing.map_or(Ok(()), |label| Err(format!("no claim has the label {label}"))).or_stop();
     let rows = examine(&chosen, Budget::Quick, |_| {});
     let other = rows.iter().find(|row| !row.as_expected);
     other.map_or(Ok(()), |row| Err(format!("{} did not come back as expected", row.claim.label))).or_stop();
-    rows
+    Examined(rows)
+}
+
+/// Claims with their verdicts; what was found beside them is shown only when it is asked for.
+#[derive(Debug, Clone)]
+pub struct Examined(Vec<Row>);
+
+impl Examined {
+    /// The rows.
+    pub fn rows(&self) -> &[Row] {
+        &self.0
+    }
+
+    /// What refutes the printed statement of a label, with both sides of the inequality that fails.
+    pub fn witness(&self, label: &str) -> String {
+        let refuted = |row: &&Row| row.claim.label == label && row.verdict.word() == "refuted";
+        let row = self.0.iter().find(refuted);
+        row.map_or(format!("{label}: nothing is refuted"), |row| format!("{label}: {}", row.verdict.detail()))
+    }
+}
+
+impl Show for Examined {
+    fn content(&self) -> Content {
+        let whole = claims_table("Claims, what became of them, and of their controls.", &self.0, Detail::Reproducible);
+        let kept: Vec<usize> = (0..whole.columns.len()).filter(|&j| whole.columns[j] != "found").collect();
+        let pick = |cells: &[String]| kept.iter().map(|&j| cells[j].clone()).collect::<Vec<_>>();
+        let mut table = Table::new(&whole.caption, kept.len(), pick(&whole.columns));
+        whole.rows.iter().for_each(|row| table.push(pick(row)));
+        Content::table(&table)
+    }
 }
 
 /// One row per claim; what took how long is left out, because it never comes twice.

@@ -6,14 +6,16 @@
 mod audited;
 mod claims;
 mod gallery;
+mod grid;
 mod judged;
 mod learned;
 mod people;
 mod rules;
 
 pub use audited::{against_correlation, fairness, followers, noise_models, treated, worth};
-pub use claims::{about, law_panels, laws, verdicts};
+pub use claims::{Examined, about, law_panels, laws, verdicts};
 pub use gallery::{Captioned, Gallery, Picture};
+pub use grid::{rates_over_size, unfairness_by_strength};
 pub use judged::{comparison, rates, shares};
 pub use learned::{dependence, support};
 pub use people::worlds;
