@@ -4,7 +4,9 @@ use super::output::{command_line, note, say};
 use super::studies::{StudyError, given};
 use clap::Args;
 use counterfair::kernel::data::WriteError;
-use counterfair::report::{Manifest, Report, Section, claims as claims_section, learners, real_data, semi, sim_all};
+use counterfair::report::{
+    Manifest, Report, Section, claims as claims_section, learners, real_data, regret, semi, sim_all,
+};
 use counterfair::reproduction::{
     Context, DISCOUNT, Finished, Grid, Label, Learner, Merged, PaperWorld, Plan, Progress, Record, RunError, Scale,
     Selection, Shard, Stages, merge as join, run, select,
@@ -239,7 +241,7 @@ fn sections(selections: &[Selection], context: &Context) -> Vec<Section> {
             Label::SimAll => sections.push(sim_all(records, scale, &best_values(scale))),
             Label::Semi => sections.extend(studies.map(|study| semi(records, scale, study))),
             Label::Learners => sections.extend(learners(records, scale)),
-            Label::Regret => {}
+            Label::Regret => sections.push(regret(records, scale)),
             // The same cells, and one section for both.
             Label::RealActionPercentage if selections.iter().any(|other| other.label == Label::RealData) => {}
             Label::RealData | Label::RealActionPercentage => {

@@ -631,7 +631,7 @@ pub(super) mod tests {
         assert_eq!(short, "12 weights for 2 actions with 4 features each");
         let infinite = problem(full, &|p| match &mut p.q {
             StoredQ::Linear { weights, .. } => weights[5] = f64::INFINITY,
-            StoredQ::Neural(_) => {}
+            StoredQ::Neural(_) | StoredQ::Program(_) => {}
         });
         assert_eq!(infinite, "a weight is inf");
         assert_eq!(problem(full, &|p| p.level_weights[1] = f64::NEG_INFINITY), "a level weight is -inf");
