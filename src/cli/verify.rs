@@ -94,3 +94,14 @@ fn examined(budget: Budget) -> Vec<Row> {
     progress.finish_and_clear();
     rows
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_are_called_what_they_are() {
+        assert_eq!(BudgetName::from_str("full", false).map(Budget::from), Ok(Budget::Full));
+        assert_eq!(BudgetName::from_str("quick", false).map(Budget::from), Ok(Budget::Quick));
+    }
+}
