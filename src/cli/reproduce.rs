@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 /// The full grids of the paper.
 #[derive(Debug, Clone, Args)]
 pub struct ReproduceArgs {
-    /// Only this figure or table, by its label in the paper, or table:learners, which is not part of a full run; may be repeated
+    /// Only this figure or table, by its label: those of the paper, fig:regret, or table:learners, which is not part of a full run; may be repeated
     #[arg(long, value_name = "LABEL")]
     pub only: Vec<Label>,
     /// Replicates of the simulations (default 100, 10 for table:learners; 6 and 2 with --quick)
