@@ -153,7 +153,11 @@ impl Panels<'_> {
     }
 
     fn figure(&self, name: &str, chart: &Chart, caption: &str, curves: &[(Method, Vec<Point>)], axis: &str) -> Figure {
-        figure(name, chart.svg_at(self.size.0, self.size.1), caption, curves, axis)
+        let caption = format!(
+            "{caption} Means over {} seeds, each with data and {} new people of its own; bands and bars are 95 % intervals over seeds.",
+            self.scale.seeds, self.scale.evaluation_people
+        );
+        figure(name, chart.svg_at(self.size.0, self.size.1), &caption, curves, axis)
     }
 
     /// The mixtures at the figure's N and δ, from Full to Ours.
