@@ -166,7 +166,7 @@ impl Policy {
 }
 
 /// Fewer people than this, and coverage was below what it says in some worlds: 0.88 to 0.97 at N = 100, against 0.90 to 0.98 at N = 400.
-const FEW_PEOPLE: usize = 200;
+pub(super) const FEW_PEOPLE: usize = 200;
 
 const OWN_PEOPLE: &str =
     "the policy was learned from these very people: its value is judged by those who shaped it; judge it on others";

@@ -96,11 +96,12 @@ impl SideBySide {
         let policies = crossed.borrowed();
         let values = recorded_values(panel, &policies, settings)?;
         watch("separating what is gained by unfairness");
-        let weights = learner.preprocessing.weights_for(panel)?;
+        let given = &learner.preprocessing.level_weights;
+        let weights = if given.is_empty() { None } else { Some(learner.preprocessing.weights_for(panel)?) };
         let fair = Refitter::new(panel, &learner.preprocessing.mechanism)
             .map_err(|reason| reason.to_string())
             .and_then(|refitter| {
-                gained_by_unfairness(panel, &policies, &values, &refitter, &weights, refits, settings)
+                gained_by_unfairness(panel, &policies, &values, &refitter, weights.as_deref(), refits, settings)
                     .map_err(|reason| reason.to_string())
             });
         watch("following people in all worlds");

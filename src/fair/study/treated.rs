@@ -229,3 +229,53 @@ impl GroupResamples {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::model::worlds::Linear;
+    use crate::kernel::model::{Exogenous, simulate};
+
+    fn panel(people: usize, decisions: usize) -> Panel {
+        let world = Linear::new(1.0);
+        simulate(&world, &Exogenous::draw(&world, people, decisions, Stream::new(8)))
+    }
+
+    #[test]
+    fn shares_are_those_counted_by_hand_and_differences_are_between_the_extremes() {
+        let panel = panel(90, 5);
+        let sums = [PersonSums::of(&panel, &received(&panel))];
+        let found = group_resamples(&panel, &sums, 200, 1).measure(0, 1, "received", "1");
+        let by_hand: Vec<f64> = (0..2)
+            .map(|z| {
+                let own = panel.iter().filter(|person| person.level == z).flat_map(|person| person.actions);
+                own.clone().filter(|a| **a == 1).count() as f64 / own.count() as f64
+            })
+            .collect();
+        for (number, share) in found.by_level.iter().zip(&by_hand) {
+            let number = number.unwrap();
+            let (low, high) = number.interval.unwrap();
+            assert!((number.mean - share).abs() < 1e-12 && low < *share && *share < high, "{number:?}");
+        }
+        assert!((found.difference.mean - (by_hand[0] - by_hand[1]).abs()).abs() < 1e-12);
+        assert!((found.ratio.mean - by_hand[0].min(by_hand[1]) / by_hand[0].max(by_hand[1])).abs() < 1e-12);
+        // A bootstrap error of a share of 450 decisions, 5 a person: near √(p(1 − p)/n), within a factor of two.
+        let n = panel.decisions() as f64 / 2.0;
+        let expected = (by_hand[0] * (1.0 - by_hand[0]) / n).sqrt();
+        let error = found.by_level[0].unwrap().standard_error.unwrap();
+        assert!(0.5 * expected < error && error < 2.0 * expected, "{error} and {expected}");
+    }
+
+    #[test]
+    fn five_hundred_resamples_of_a_study_of_207_people_take_less_than_two_seconds() {
+        let panel = panel(207, 12);
+        let start = std::time::Instant::now();
+        let along = received(&panel);
+        let sums: Vec<PersonSums> = RULES.iter().map(|_| PersonSums::of(&panel, &along)).collect();
+        let found = group_resamples(&panel, &sums, 500, 1);
+        let measures: Vec<GroupMeasure> =
+            (0..RULES.len()).flat_map(|r| [0, 1].map(|a| found.measure(r, a, RULES[r], "a"))).collect();
+        assert_eq!(measures.len(), 8);
+        assert!(start.elapsed().as_secs_f64() < 2.0, "{:?}", start.elapsed());
+    }
+}

@@ -159,11 +159,17 @@ impl Evidence {
     fn about_policy(&self) -> Vec<String> {
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
         let mut because: Vec<String> = self.unfit.iter().cloned().collect();
-        let constant =
-            self.most_taken.as_ref().filter(|(_, share)| *share >= CONSTANT || self.contrast_degree == Some(0));
-        if let Some((action, share)) = constant {
+        if self.contrast_degree == Some(0) {
+            because.push(
+                "no difference between actions that depends on the person can be seen: what was learned from everybody gives one action to all"
+                    .into(),
+            );
+        }
+        // A policy that treats everybody alike is no policy, whatever its class could have said.
+        let tells_apart = |share: f64| share < CONSTANT || self.contrast_degree == Some(0);
+        if let Some((action, share)) = self.most_taken.as_ref().filter(|(_, share)| !tells_apart(*share)) {
             because.push(format!(
-                "no difference between actions that depends on the person can be seen: what was learned gives {action} in {} of decisions",
+                "what was learned gives {action} in {} of decisions: it hardly tells people apart",
                 percent(*share)
             ));
         }
@@ -282,7 +288,8 @@ mod tests {
         one(reasons(|e| e.smallest_level = Some(("f".into(), FEWEST_AT_A_LEVEL - 1))), "level f has 19 people");
         one(reasons(|e| e.failed = Some("a level without data".into())), "without data");
         one(reasons(|e| e.unfit = Some("learning diverged".into())), "diverged");
-        one(reasons(|e| e.contrast_degree = Some(0)), "gives a in 98 %");
+        one(reasons(|e| e.contrast_degree = Some(0)), "one action to all");
+        one(reasons(|e| (e.contrast_degree, e.most_taken) = (Some(0), Some(("a".into(), 1.0)))), "one action to all");
         one(reasons(|e| e.most_taken = Some(("a".into(), 0.99))), "gives a in 99 %");
         one(reasons(|e| e.changed = MOST_CHANGED), "half of the people, 20 %");
         one(reasons(|e| e.unsupported = UNSUPPORTED), "hardly ever");

@@ -24,7 +24,9 @@ pub(super) fn html(study: &Study, command: &str, pictures: &[Picture], tables: &
         .map(|answer| format!("<a href=\"#s{}\">{}. {}</a>\n", answer.number, answer.number, answer.title))
         .collect();
     let sections: String = answers.iter().map(|answer| section(answer, pictures, tables)).collect();
-    let name = escape(&shown(&study.data.file));
+    // The file's name alone: a page is passed on, and the path says more about its author than about the study.
+    let file = std::path::Path::new(&study.data.file).file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = escape(&shown(file.as_deref().unwrap_or(&study.data.file)));
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n\

@@ -83,6 +83,18 @@ fn span(number: &Number) -> Span {
     Span { mean: number.mean, low, high }
 }
 
+/// An axis of shares that never shows what a share cannot be.
+fn shares(title: &str, spans: impl Iterator<Item = Span>) -> Axis {
+    let axis = Axis::linear(title).from_zero();
+    // Where all are 0 there is no range to choose: the whole one is shown.
+    if spans.fold(0.0, |most: f64, span| most.max(span.high)) > 0.0 { axis } else { axis.with_ticks([0.0, 0.5, 1.0]) }
+}
+
+/// The name of a level or an action; one that is a mere code is given its column's name.
+fn named(column: &str, name: &str) -> String {
+    if name.chars().count() <= 2 { label(&format!("{} {name}", label(column))) } else { label(name) }
+}
+
 /// A label that leaves room for the chart.
 fn label(name: &str) -> String {
     let name = shown(name);
@@ -91,15 +103,14 @@ fn label(name: &str) -> String {
 
 fn trade_off(study: &Study) -> Option<String> {
     let policies = study.policies.as_ref()?;
-    let mut chart = Chart::new(
-        "Worth and unfairness",
-        Axis::linear("value minus what people received"),
-        Axis::linear("CF metric").from_zero(),
-    );
-    for row in policies.rows.iter().filter(|row| ["Ours", "Full", "Unaware", "Random"].contains(&row.name.as_str())) {
-        let Some(metric) = row.cf_metric else { continue };
-        let points = [(span(&row.minus_received), span(&metric.number))];
-        chart = chart.with(Series::new(&row.name, ink(&row.name), points));
+    let drawn = policies.rows.iter().filter(|row| ["Ours", "Full", "Unaware", "Random"].contains(&row.name.as_str()));
+    let points: Vec<(&str, Span, Span)> = drawn
+        .filter_map(|row| Some((row.name.as_str(), span(&row.minus_received), span(&row.cf_metric?.number))))
+        .collect();
+    let y = shares("CF metric", points.iter().map(|point| point.2));
+    let mut chart = Chart::new("Worth and unfairness", Axis::linear("value minus what people received"), y);
+    for (name, worth, metric) in points {
+        chart = chart.with(Series::new(name, ink(name), [(worth, metric)]));
     }
     (!chart.series.is_empty()).then(|| chart.svg())
 }
@@ -119,7 +130,7 @@ fn by_level(study: &Study, title: &str, y: &str, shares: impl Fn(usize) -> Vec<O
     let mut chart = Chart::new(title, times(study), Axis::linear(y).from_zero());
     for (z, level) in study.data.levels.iter().enumerate().take(8) {
         let points = shares(z).into_iter().enumerate().filter_map(|(t, share)| Some(((t + 1) as f64, share?)));
-        chart = chart.with(Series::new(&label(&level.name), Ink::level(z), points));
+        chart = chart.with(Series::new(&named(&study.done.columns[2], &level.name), Ink::level(z), points));
     }
     (study.data.horizon > 0).then(|| chart.svg())
 }
@@ -127,7 +138,7 @@ fn by_level(study: &Study, title: &str, y: &str, shares: impl Fn(usize) -> Vec<O
 fn actions(study: &Study) -> Option<String> {
     let a = drawn_action(study);
     let action = study.data.actions.get(a)?;
-    by_level(study, &format!("Received {}", label(action)), "share of decisions", |z| {
+    by_level(study, &format!("Received {}", named(&study.done.columns[3], action)), "share of decisions", |z| {
         study.data.over_time[z][a].clone()
     })
 }
@@ -139,11 +150,8 @@ fn remaining(study: &Study) -> Option<String> {
 fn treated(study: &Study, rule: &str) -> Option<String> {
     let action = study.data.actions.get(drawn_action(study))?;
     let found = study.treated.as_ref()?.over_time.iter().find(|o| o.rule == rule && o.action == *action)?;
-    let title = if rule == "received" {
-        format!("Received {}", label(action))
-    } else {
-        format!("{rule} gives {}", label(action))
-    };
+    let action = named(&study.done.columns[3], action);
+    let title = if rule == "received" { format!("Received {action}") } else { format!("{rule} gives {action}") };
     by_level(study, &title, "share of decisions", |z| found.shares[z].clone())
 }
 
@@ -182,8 +190,9 @@ fn differences(study: &Study) -> Option<String> {
 }
 
 fn metrics(study: &Study) -> Option<String> {
+    let rows = &study.policies.as_ref()?.rows;
     let of = |row: &PolicyRow| row.cf_metric.map(|metric| span(&metric.number));
-    forest("Unfairness", Axis::linear("CF metric").from_zero(), &study.policies.as_ref()?.rows, of)
+    forest("Unfairness", shares("CF metric", rows.iter().filter_map(of)), rows, of)
 }
 
 fn gained(study: &Study) -> Option<String> {
@@ -198,7 +207,7 @@ fn parity(study: &Study) -> Option<String> {
     let drawn = measures.iter().filter(|m| study.data.actions.len() != 2 || m.action == *last);
     let rows: Vec<ForestRow> = drawn
         .map(|m| ForestRow {
-            name: format!("{}: {}", m.rule, label(&m.action)),
+            name: format!("{}: {}", m.rule, named(&study.done.columns[3], &m.action)),
             span: span(&m.difference),
             ink: ink(&m.rule),
         })

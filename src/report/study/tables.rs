@@ -176,18 +176,11 @@ fn values(study: &Study) -> Option<Table> {
             plain(high, 2)
         ),
         1,
-        ["policy", "value", "minus received", "p", "fair value", "gained by unfairness", "doubly robust"],
+        ["policy", "value", "minus received", "p", "fair value", "gained by unfairness"],
     );
     let received = with_interval(&policies.received);
-    table.push([
-        "what people received".to_string(),
-        received,
-        "0".into(),
-        "–".into(),
-        "–".into(),
-        "–".into(),
-        "–".into(),
-    ]);
+    let dash = || "–".to_string();
+    table.push(["what people received".to_string(), received, "0".into(), dash(), dash(), dash()]);
     for row in &policies.rows {
         table.push([
             shown(&row.name),
@@ -196,7 +189,6 @@ fn values(study: &Study) -> Option<Table> {
             p(row.p_holm),
             or_dash(row.fair_value.as_ref()),
             or_dash(row.gained_by_unfairness.as_ref()),
-            or_dash(row.doubly_robust.as_ref()),
         ]);
     }
     Some(table)
@@ -239,17 +231,19 @@ fn carried(study: &Study) -> Option<Table> {
     let policies = study.policies.as_ref()?;
     let mut table = Table::new(
         "How far the record carries each policy. Without support: decisions that people like that hardly ever received. Effective people: what importance \
-         weights leave at the last decision. Held: action values that had to be kept within what rewards allow.",
-        1,
-        ["policy", "without support", "effective people", "held", "what it does"],
+         weights leave at the last decision. Held: action values that had to be kept within what rewards allow. Doubly robust: the value by an estimator \
+         that weights people, where weights leave enough of them.",
+        2,
+        ["policy", "what it does", "without support", "effective people", "held", "doubly robust value"],
     );
     for row in policies.rows.iter().filter(|row| row.unsupported.is_some()) {
         table.push([
             shown(&row.name),
+            row.meaning.clone(),
             row.unsupported.map_or("–".into(), percent),
             row.effective_people.map_or("–".into(), |n| plain(n, 0)),
             row.held.map_or("–".into(), percent),
-            row.meaning.clone(),
+            or_dash(row.doubly_robust.as_ref()),
         ]);
     }
     Some(table)

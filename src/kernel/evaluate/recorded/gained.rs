@@ -34,7 +34,9 @@ pub struct FairPart {
 /// # Precision
 /// The mechanism behind r̃ is estimated, and its error is as large as that of the value. So every replicate refits it with the same
 /// resampled people, and only then the action values. `refits` replicates are made, the first ones of `values`, with which they are
-/// paired; resamples that leave a level empty are passed over in both.
+/// paired; resamples that leave a level empty are passed over in both. Without `level_weights` the pₖ are the shares of the people who are
+/// there, resampled with them: with shares held fixed the interval of a policy that treats everybody alike, for which J − Ṽ is 0, was as wide as
+/// the levels are apart.
 ///
 /// # Errors
 /// [`RecordedError`]; [`RecordedError::NotFinite`] also where the worlds of the judged people overflow.
@@ -43,7 +45,7 @@ pub fn gained_by_unfairness(
     policies: &[PolicyAlong<'_>],
     values: &RecordedValues,
     refitter: &Refitter,
-    level_weights: &[f64],
+    level_weights: Option<&[f64]>,
     refits: usize,
     settings: &RecordedSettings,
 ) -> Result<Vec<FairPart>, RecordedError> {
@@ -67,7 +69,8 @@ pub fn gained_by_unfairness(
         let mut weights = vec![1.0; panel.people()];
         people.order.iter().zip(counts).for_each(|(&i, c)| weights[i] = *c);
         let mechanism = refitter.refit(&weights).ok()?;
-        let experience = batch(&Sequential::new(&mechanism, level_weights.to_vec()), panel).ok()?;
+        let shares = level_weights.map_or_else(|| level_shares(panel, &weights), <[f64]>::to_vec);
+        let experience = batch(&Sequential::new(&mechanism, shares), panel).ok()?;
         let worlds = people.gather(experience.views(), width);
         let apart = Followed { rewards: apart(panel, people, experience.rewards()), ..people.clone() };
         let features = class.features(people, states, Some(&worlds));
@@ -107,6 +110,14 @@ pub fn gained_by_unfairness(
         })
     };
     Ok(policies.iter().enumerate().filter_map(part).collect())
+}
+
+/// P̂(Z) of people counted so often.
+fn level_shares(panel: &Panel, counts: &[f64]) -> Vec<f64> {
+    let mut shares = vec![0.0; panel.levels().len()];
+    panel.level_codes().iter().zip(counts).for_each(|(&z, c)| shares[z as usize] += c);
+    let total: f64 = shares.iter().sum();
+    shares.iter().map(|share| share / total).collect()
 }
 
 /// r − r̃ at every row with a decision, 0 elsewhere.
