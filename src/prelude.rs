@@ -30,7 +30,7 @@ mod notebook {
     pub use crate::reproduction::{Cell, Context, DISCOUNT, Label, Record, Scale, Study};
     pub use crate::theory::beds::Hat;
     pub use crate::theory::optimum::{Optimum, PaperWorld, optimum};
-    pub use crate::theory::{Bounds, Budget, Form, Row, bounds};
+    pub use crate::theory::{Bounds, Budget, Kind, Row, bounds};
 }
 #[cfg(feature = "report")]
 pub use notebook::*;

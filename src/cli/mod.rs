@@ -12,6 +12,7 @@ mod optimum;
 mod options;
 mod output;
 mod preprocess;
+mod program;
 mod report;
 mod reproduce;
 mod simulate;

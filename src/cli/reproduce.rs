@@ -139,12 +139,7 @@ fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Vec<Ro
             return Err(ReproduceError::Zero { option, value });
         }
     }
-    let mut scale = if args.quick { Scale::quick() } else { Scale::paper() };
-    if let Some(seeds) = args.seeds {
-        (scale.seeds, scale.learner_seeds) = (seeds, seeds);
-    }
-    scale.learner = args.learner;
-    let labels = if args.only.is_empty() { Label::PAPER.to_vec() } else { args.only.clone() };
+    let (scale, labels) = asked_for(args);
     let given = given(args.data.as_deref(), args.star.as_deref())?;
     let context = Context::new(given.studies);
     let grid = Grid::new(&labels, scale, context.studies());
@@ -173,6 +168,17 @@ fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Vec<Ro
     }
     sections.extend(theory);
     publish(sections, (manifest, stages, start), &args.out)
+}
+
+/// The sizes, and the figures and tables, that the options ask for.
+fn asked_for(args: &ReproduceArgs) -> (Scale, Vec<Label>) {
+    let mut scale = if args.quick { Scale::quick() } else { Scale::paper() };
+    if let Some(seeds) = args.seeds {
+        (scale.seeds, scale.learner_seeds) = (seeds, seeds);
+    }
+    scale.learner = args.learner;
+    let labels = if args.only.is_empty() { Label::PAPER.to_vec() } else { args.only.clone() };
+    (scale, labels)
 }
 
 /// Joins shards and writes the report.
@@ -233,6 +239,7 @@ fn sections(selections: &[Selection], context: &Context) -> Vec<Section> {
             Label::SimAll => sections.push(sim_all(records, scale, &best_values(scale))),
             Label::Semi => sections.extend(studies.map(|study| semi(records, scale, study))),
             Label::Learners => sections.extend(learners(records, scale)),
+            Label::Regret => {}
             // The same cells, and one section for both.
             Label::RealActionPercentage if selections.iter().any(|other| other.label == Label::RealData) => {}
             Label::RealData | Label::RealActionPercentage => {
@@ -304,6 +311,23 @@ mod tests {
     fn a_line_of_progress_leaves_out_what_was_done_before() {
         let progress = Progress { done: 130, resumed: 100, total: 200 };
         assert_eq!(line(progress, Duration::from_secs(120)), "130/200 cells, 0.25/s, 5 min left");
+    }
+
+    /// `--learner` and full sizes take hours to be seen from outside.
+    #[test]
+    fn sizes_learner_seeds_and_labels_are_those_of_the_options() {
+        #[derive(clap::Parser)]
+        struct Line {
+            #[command(flatten)]
+            args: ReproduceArgs,
+        }
+        let asked = |line: &str| asked_for(&<Line as clap::Parser>::parse_from(line.split(' ')).args);
+        assert_eq!(asked("reproduce"), (Scale::paper(), Label::PAPER.to_vec()));
+        let (scale, labels) = asked("reproduce --quick --learner neural --only fig:semi --only fig:sim_all");
+        assert_eq!(scale, Scale { learner: Learner::Neural, ..Scale::quick() });
+        assert_eq!(labels, [Label::Semi, Label::SimAll]);
+        let (scale, _) = asked("reproduce --seeds 7");
+        assert_eq!(scale, Scale { seeds: 7, learner_seeds: 7, ..Scale::paper() });
     }
 
     #[test]

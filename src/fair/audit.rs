@@ -83,6 +83,9 @@ impl Policy {
             }
             along.push(other.along(name, panel, &draws)?);
         }
+        let all_answered =
+            || std::iter::once(self).chain(others.iter().map(|(_, other)| *other)).try_for_each(Self::answered);
+        all_answered()?;
         let rates = rates(panel, &along[0].probabilities);
 
         watch("estimating values");
@@ -101,6 +104,7 @@ impl Policy {
             .filter(|_| unfairness.is_ok())
             .map(|certificate| self.sensitivity(certificate, panel, &draws, weighted, others))
             .transpose()?;
+        all_answered()?;
         let mut warnings = values.warnings.clone();
         if own_people {
             warnings.push(OWN_PEOPLE.into());

@@ -15,7 +15,7 @@ mod sim_all;
 mod sim_all_panels;
 mod table;
 
-pub use claims::{Detail, claims, claims_table};
+pub use claims::{Detail, claims, claims_listing, claims_table};
 pub use learners::learners;
 pub use manifest::Manifest;
 pub use page::{Figure, Report, Section};

@@ -4,6 +4,7 @@ use counterfair::fair::{Deployment, Policy};
 use counterfair::kernel::data::{ReadOptions, read_csv};
 mod folder;
 mod options;
+mod other_options;
 
 use folder::Folder;
 use proptest::prelude::*;

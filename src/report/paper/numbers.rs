@@ -9,7 +9,7 @@ use crate::report::real_data::ADDITIVITY_LEVEL;
 use crate::report::sim_all_panels::Panels;
 use crate::reproduction::summary::{CONFIDENCE, rate};
 use crate::reproduction::{Cell, DISCOUNT, Method, PaperWorld, Study};
-use crate::theory::Form;
+use crate::theory::{ARITHMETIC, Expected, Kind};
 use std::collections::BTreeMap;
 
 /// Names and text.
@@ -191,16 +191,21 @@ impl Numbers {
     /// How many claims there are and how they came back.
     fn claims(&mut self, sources: &Sources) {
         let verdicts = &sources.results.verdicts;
-        let count = |form: Form, word: &str| {
-            verdicts.iter().filter(|row| row.claim.form == form && row.verdict.word() == word).count().to_string()
+        let count = |kind: Kind, word: &str| {
+            verdicts.iter().filter(|row| row.claim.kind == kind && row.verdict.word() == word).count().to_string()
         };
         self.put("claims", verdicts.len().to_string());
         self.put("claims.unexpected", verdicts.iter().filter(|t| !t.as_expected).count().to_string());
-        for (form, name) in [(Form::Printed, "printed"), (Form::Corrected, "corrected")] {
+        for kind in Kind::ALL {
             for word in ["exact", "not refuted", "refuted", "inconclusive"] {
-                self.put(format!("claims.{name}.{word}"), count(form, word));
+                self.put(format!("claims.{}.{word}", kind.word()), count(kind, word));
             }
+            let refuted = verdicts.iter().filter(|row| row.claim.kind == kind && row.verdict.is(Expected::Refuted));
+            let roots: std::collections::BTreeSet<_> = refuted.map(|row| row.claim.root).collect();
+            self.put(format!("claims.{}.roots", kind.word()), roots.len().to_string());
         }
+        let run = verdicts.iter().filter(|row| row.claim.runs != ARITHMETIC).count();
+        self.put("claims.run.the.library", run.to_string());
         let theorems: std::collections::BTreeSet<_> = sources.proofs.values().flatten().collect();
         self.put("theorems", theorems.len().to_string());
         let files: std::collections::BTreeSet<_> = theorems.iter().map(|(file, _)| file).collect();

@@ -10,7 +10,7 @@ use crate::report::real_data::table as real_data;
 use crate::report::sim_all_panels::Panels;
 use crate::report::{Table, paper_table};
 use crate::reproduction::{Label, Method, PaperWorld, Study};
-use crate::theory::{Form, Row};
+use crate::theory::{Kind, Row};
 use std::collections::{BTreeMap, BTreeSet};
 
 const WORLDS: [PaperWorld; 2] = [PaperWorld::Linear, PaperWorld::Nonlinear];
@@ -223,7 +223,7 @@ fn peers(sources: &Sources) -> Table {
 
 /// Every label: where it is proved and what became of its claims.
 fn claims(sources: &Sources) -> Table {
-    let mut table = Table::new("", 4, ["label", "Coq", "as printed", "corrected"]);
+    let mut table = Table::new("", 4, ["label", "Coq", "the document's", "ours"]);
     let mut seen = BTreeSet::new();
     for row in &sources.results.verdicts {
         let label = row.claim.label;
@@ -232,10 +232,10 @@ fn claims(sources: &Sources) -> Table {
         }
         let files: BTreeSet<&str> =
             sources.proofs.get(label).into_iter().flatten().map(|(file, _)| file.trim_end_matches(".v")).collect();
-        let verdicts = |form: Form| {
+        let verdicts = |ours: bool| {
             let mut words: Vec<(&str, usize)> = Vec::new();
-            let of_form = |other: &&Row| other.claim.label == label && other.claim.form == form;
-            for other in sources.results.verdicts.iter().filter(of_form) {
+            let of_kind = |other: &&Row| other.claim.label == label && (other.claim.kind == Kind::Ours) == ours;
+            for other in sources.results.verdicts.iter().filter(of_kind) {
                 let word = other.verdict.word();
                 match words.iter_mut().find(|(w, _)| *w == word) {
                     Some((_, count)) => *count += 1,
@@ -247,7 +247,7 @@ fn claims(sources: &Sources) -> Table {
             words.into_iter().map(text).collect::<Vec<_>>().join(", ")
         };
         let files = files.into_iter().collect::<Vec<_>>().join(", ");
-        table.push([label.to_string(), files, verdicts(Form::Printed), verdicts(Form::Corrected)]);
+        table.push([label.to_string(), files, verdicts(false), verdicts(true)]);
     }
     table
 }

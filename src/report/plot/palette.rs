@@ -102,6 +102,7 @@ impl Ink {
             Method::Random => Self::RANDOM,
             Method::TrueMeans => Self { color: SKY, marker: Marker::Ring, dashed: true },
             Method::KnownForm => Self { color: BLUE, marker: Marker::Ring, dashed: true },
+            Method::BestRule => Self { color: MUTED, marker: Marker::Diamond, dashed: true },
             Method::Mixture(_) => Self::MIXTURE,
         }
     }

@@ -11,30 +11,33 @@ use crate::kernel::preprocess::{Sequential, batch};
 use crate::theory::beds::Lattice;
 
 pub(super) const CLAIMS: &[Claim] = &[
-    Claim::corrected(
+    Claim::ours(
         "bed:lattice",
         "J* of the pairs is the value, in the original process, of their greedy rule",
         &["all people, noises and levels enumerated over eight decisions, tail γ⁸/(1−γ)"],
         Expected::Exact,
         |budget| optimum(budget, false),
         |budget| optimum(budget, true),
-    ),
-    Claim::corrected(
+    )
+    .runs("theory::beds::Lattice"),
+    Claim::ours(
         "bed:lattice",
         "counterfactual states rounded to integers are exactly right once errors are below one half",
         &["asm:additive", "cell means", "N = 12 800, T = 3"],
         Expected::Exact,
         |budget| recovery(budget, 0.0),
         |budget| recovery(budget, 0.6),
-    ),
-    Claim::corrected(
+    )
+    .runs("kernel::preprocess::Sequential"),
+    Claim::ours(
         "bed:lattice",
         "the error of counterfactual states falls like N^{−1/2}",
         &["asm:additive", "cell means", "N ≥ 1600"],
         Expected::NotRefuted,
         |budget| state_error(budget, 0.0),
         |budget| state_error(budget, 0.3),
-    ),
+    )
+    .runs("kernel::preprocess::Sequential"),
 ];
 
 /// A lattice in which no reachable pair and action is rarer than one in sixty-four, worlds differ, and errors do not grow (ℓ ≤ 1).

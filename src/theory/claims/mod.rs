@@ -42,7 +42,7 @@ mod unbounded;
 mod unchecked;
 mod unfairness;
 
-pub use claim::{Budget, Claim, Expected, Form, Law, Row, Verdict, Witness};
+pub use claim::{ARITHMETIC, Budget, Claim, Expected, Kind, Law, Quotation, Row, Verdict, Witness};
 pub use regret::{Bounds, bounds};
 pub use stored::{RowsError, read_rows};
 pub use unchecked::UNCHECKED;

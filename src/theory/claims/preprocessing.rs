@@ -7,38 +7,46 @@ use crate::kernel::numeric::Stream;
 use crate::kernel::preprocess::{Preprocessor, Sequential, batch};
 
 pub(super) const CLAIMS: &[Claim] = &[
-    Claim::printed(
+    Claim::implied(
         "alg:cf:1",
         "with the true means, ŝᵏ and r̃ are the exact counterfactuals",
         &["asm:additive", "μ̂ = μ", "P̂(Z) = P(Z)"],
         Expected::Exact,
         |budget| exact(budget, 0.0),
         |budget| exact(budget, 0.01),
-    ),
-    Claim::corrected(
+    )
+    .at(338, r"\hat{\mu}(\hat{s}_{i,t-1}^{z'},a_{i,t-1},z')")
+    .runs("kernel::preprocess::Sequential"),
+    Claim::ours(
         "alg:cf:1",
         "ŝ^z of the own level z is the observed state, whatever the means",
         &[],
         Expected::Exact,
         |budget| factual(budget, 0),
         |budget| factual(budget, 1),
-    ),
-    Claim::corrected(
+    )
+    .at(338, r"\hat{\mu}(\hat{s}_{i,t-1}^{z'},a_{i,t-1},z')")
+    .runs("kernel::preprocess::Sequential"),
+    Claim::ours(
         "alg:cf:1",
         "|ŝₜᵏ − Sₜᵏ| ≤ 2η₁ℓ^{t−1} + 2η(1 + ℓ + … + ℓ^{t−2}), attained",
         &["|μ̂ − μ| ≤ η, |m̂ − m| ≤ η₁", "μ is ℓ-Lipschitz in the state"],
         Expected::NotRefuted,
         |budget| recursion(budget, 2.0),
         |budget| recursion(budget, 1.0),
-    ),
-    Claim::corrected(
+    )
+    .at(338, r"\hat{\mu}(\hat{s}_{i,t-1}^{z'},a_{i,t-1},z')")
+    .runs("kernel::preprocess::Sequential"),
+    Claim::ours(
         "alg:cf:1",
         "|r̃ − R̃| ≤ 2η_r + ℓ_r ε_s + R‖p̂ − p‖₁",
         &["|μ̂ᵣ − μᵣ| ≤ η_r", "μᵣ is ℓ_r-Lipschitz", "|R| ≤ R in every world"],
         Expected::NotRefuted,
         |budget| reward_error(budget, 1.0),
         |budget| reward_error(budget, 0.5),
-    ),
+    )
+    .at(338, r"\hat{\mu}(\hat{s}_{i,t-1}^{z'},a_{i,t-1},z')")
+    .runs("kernel::preprocess::Sequential"),
     Claim::printed(
         "M-FLAP",
         "residuals of estimated group means are the same in every counterfactual world",
@@ -46,15 +54,19 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| residuals([0.0, 0.0]),
         |_| residuals([0.0, 0.15]),
-    ),
-    Claim::corrected(
+    )
+    .at(246, r"remains invariant across counterfactual values of $Z$")
+    .runs("kernel::preprocess::SingleStage"),
+    Claim::ours(
         "M-FLAP",
         "residuals agree between worlds exactly when m̂ − m is the same in both",
         &["asm:additive"],
         Expected::NotRefuted,
         |_| residuals([0.0, 0.15]),
         |_| residuals([0.1, 0.0]),
-    ),
+    )
+    .at(246, r"remains invariant across counterfactual values of $Z$")
+    .runs("kernel::preprocess::SingleStage"),
 ];
 
 /// The world's means, all moved by `bias` times the level.

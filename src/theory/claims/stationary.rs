@@ -15,23 +15,26 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |budget| coupling(budget, [-1.0, -1.0, 1.0, 1.0]),
         |budget| coupling(budget, [1.0; 4]),
-    ),
-    Claim::corrected(
+    )
+    .at(305, r"Under a stationary CMDP, there exists some $\pi^{opt} \in \text{SCF}$ such that"),
+    Claim::ours(
         "thm:sr_policy",
         "the best fair policy, by listing histories, is worth what the best stationary one is",
         &["asm:unique", "the structural model itself is constant in time", "bounded rewards"],
         Expected::Exact,
         |budget| listed(budget, true),
         |budget| listed(budget, false),
-    ),
-    Claim::printed(
+    )
+    .at(305, r"Under a stationary CMDP, there exists some $\pi^{opt} \in \text{SCF}$ such that"),
+    Claim::assumption(
         "asm:markov",
         "independence of {Sⱼ, Rⱼ₋₁, Aⱼ}ⱼ≤ₜ₋₁ given (Sₜ, Aₜ) is enough for thm:sr_policy",
         &["the index set as printed: Rₜ₋₁ is missing"],
         Expected::Refuted,
         |_| sign_memory(false),
         |_| sign_memory(true),
-    ),
+    )
+    .at(208, r"\{S_j,R_{j-1},A_j\}_{j\leq t-1}"),
     Claim::printed(
         "C12",
         "with weights P(Z = k) the augmented value is the value in the original process with observed rewards",
@@ -39,7 +42,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Exact,
         |budget| two_values(budget, true),
         |budget| two_values(budget, false),
-    ),
+    )
+    .at(645, r"If $p_k$ match the distribution of $P(Z=z_k)$ in the target population"),
 ];
 
 /// The world of C13. Worlds z = 1 and z = 0 carry signs (X, W); W′ = σₜ(z)U with σₜ(1) = 1 and σₜ(0) = `sign[t mod 4]`.

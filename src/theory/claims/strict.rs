@@ -16,31 +16,36 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |budget| strictly_less(budget, false),
         |budget| strictly_less(budget, true),
-    ),
-    Claim::corrected(
+    )
+    .at(471, r"is therefore stricter than Definition~\ref{def:cf_policy} and will result in a lower optimal value"),
+    Claim::ours(
         "def:cf_policy_strict",
         "sup over strictly fair policies = sup over fair policies: all 16 384 strictly fair rules of three decisions",
         &["asm:unique", "policies are followed from t = 1"],
         Expected::Exact,
         |budget| suprema(budget, false),
         |budget| suprema(budget, true),
-    ),
-    Claim::corrected(
+    )
+    .at(559, r"a decision rule $\pi_t$ is strictly counterfactually fair at time $t$"),
+    Claim::ours(
         "def:cf_policy_strict",
         "the replay of an optimal fair policy has its value and is unmoved by any (z′, ā′), T = 4",
         &["asm:unique", "policies are followed from t = 1"],
         Expected::Exact,
         |budget| replay(budget, true),
         |budget| replay(budget, false),
-    ),
-    Claim::corrected(
+    )
+    .at(559, r"a decision rule $\pi_t$ is strictly counterfactually fair at time $t$"),
+    Claim::ours(
         "def:cf_policy_strict",
         "the library's Replay earns what the policy it replays earns, person by person",
         &["asm:additive", "the mechanism is known"],
         Expected::Exact,
         |budget| library(budget, 1.0),
         |budget| library(budget, 0.9),
-    ),
+    )
+    .at(559, r"a decision rule $\pi_t$ is strictly counterfactually fair at time $t$")
+    .runs("kernel::learn::Replay"),
 ];
 
 const DISCOUNT: f64 = 0.8;

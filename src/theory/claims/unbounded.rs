@@ -9,54 +9,65 @@ use crate::kernel::numeric::Stream;
 use crate::kernel::numeric::quadrature::normal_cdf;
 
 pub(super) const CLAIMS: &[Claim] = &[
-    Claim::printed(
+    Claim::assumption(
         "X14",
         "ε = max over states of |ŝ − s| is finite, below 1 say, in the simulations of supplement F.2",
         &["linear world, δ = 1, means fitted by least squares on N = 1000, T = 10"],
         Expected::Refuted,
         |_| mean_error(&[1.0, 10.0, 1e2, 1e4, 1e6], |_| 1.0),
         |_| mean_error(&[0.1, 0.5, 1.0, 1.5], |_| 1.0),
-    ),
-    Claim::corrected(
+    )
+    .at(378, r"\epsilon = \max_{s}\|\hat{s}-s\|_\infty")
+    .runs("kernel::model::fitted::fit"),
+    Claim::ours(
         "X14",
         "over states clipped to [−3, 3] the error of a fitted line is largest at an end",
         &["bounded states, or ε over the data only"],
         Expected::NotRefuted,
         |_| mean_error(&[0.0, 0.7, 1.3, 2.2, 3.0], |at_end| at_end),
         |_| mean_error(&[0.0, 0.7, 1.3, 2.2, 6.0], |at_end| at_end),
-    ),
-    Claim::printed(
+    )
+    .at(378, r"\epsilon = \max_{s}\|\hat{s}-s\|_\infty")
+    .runs("kernel::preprocess::Sequential"),
+    Claim::assumption(
         "asm:bounded_reward",
         "|R| ≤ R_max in the simulations of supplement F.2, R_max = 10 say",
         &["linear world, normal states"],
         Expected::Refuted,
         |_| reward_tail(f64::INFINITY),
         |_| reward_tail(10.0),
-    ),
-    Claim::corrected(
+    )
+    .at(688, r"such that $|r| \leq R_{\max}$"),
+    Claim::ours(
         "C10",
         "rewards grow linearly and γ·max|∂μ/∂s| < 1 at δ ≤ 2, which is what unbounded rewards need",
         &["linear world", "γ = 0.9", "instead of bounded rewards"],
         Expected::NotRefuted,
         |_| gain(&[0.0, 1.0, 2.0], 0.9),
         |_| gain(&[4.0], 0.9),
-    ),
-    Claim::corrected(
+    )
+    .at(638, r"By applying Lemma 1 of")
+    .runs("kernel::model::worlds"),
+    Claim::ours(
         "F-7",
         "the linear world is stable for δ < 7/3: max|∂μ/∂s| = 0.65 + 0.15δ < 1",
         &["supplement F.2"],
         Expected::NotRefuted,
         |_| gain(&[0.0, 0.5, 1.0, 2.0, 2.3], 1.0),
         |_| gain(&[2.4], 1.0),
-    ),
-    Claim::printed(
+    )
+    .at(907, r"0.3 \delta S_{t-1}(Z-0.5)")
+    .runs("kernel::model::worlds"),
+    Claim::implied(
         "F-3",
         "at δ = 0 the attribute has no effect in the non-linear world",
         &["supplement F.2"],
         Expected::Refuted,
         |_| first_means(&Nonlinear::new(0.0)),
         |_| first_means(&Linear::new(0.0)),
-    ),
+    )
+    .at(418, r"$\delta$ denote the strength of impact of sensitive attribute $Z$")
+    .runs("kernel::model::worlds"),
 ];
 
 /// μ(s, a, z).

@@ -13,15 +13,17 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |budget| holder(budget, sup),
         |budget| holder(budget, |w| w.iter().map(|x| x.abs()).sum()),
-    ),
-    Claim::corrected(
+    )
+    .at(708, r"\|\hat{w}_f^\top - w_f^\top\|_\infty \cdot \|\phi\|_\infty"),
+    Claim::ours(
         "D4",
         "|φᵀΔw| ≤ ‖Δw‖₁ ‖φ‖∞",
         &[],
         Expected::NotRefuted,
         |budget| holder(budget, |w| w.iter().map(|x| x.abs()).sum()),
         |budget| holder(budget, |w| 0.5 * w.iter().map(|x| x.abs()).sum::<f64>()),
-    ),
+    )
+    .at(708, r"\|\hat{w}_f^\top - w_f^\top\|_\infty \cdot \|\phi\|_\infty"),
     Claim::printed(
         "D6",
         "‖A⁻¹v‖∞ ≤ ‖A⁻¹‖₂ ‖v‖∞ for positive definite A",
@@ -29,55 +31,63 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |budget| row_sums(budget, |_| 1.0),
         |budget| row_sums(budget, |d| (1.0 + (d as f64).sqrt()) / 2.0),
-    ),
-    Claim::corrected(
+    )
+    .at(722, r"\left\|A^{-1}\right\|_2 \left\|\mathbf{b}-\mathbf{d}\right\|_\infty"),
+    Claim::ours(
         "D6",
         "‖A⁻¹v‖∞ ≤ ((1+√d)/2) ‖A⁻¹‖₂ ‖v‖∞ for positive definite A, and no smaller constant",
         &["A ≻ 0"],
         Expected::NotRefuted,
         |budget| row_sums(budget, |d| (1.0 + (d as f64).sqrt()) / 2.0),
         |budget| row_sums(budget, |d| (1.0 + (d as f64).sqrt()) / 2.2),
-    ),
-    Claim::printed(
+    )
+    .at(722, r"\left\|A^{-1}\right\|_2 \left\|\mathbf{b}-\mathbf{d}\right\|_\infty"),
+    Claim::implied(
         "D6",
         "A⁻¹ − C⁻¹ = A⁻¹(C − A)C⁻¹",
         &["A, C ≻ 0"],
         Expected::Exact,
         |budget| resolvent(budget, 1.0),
         |budget| resolvent(budget, -1.0),
-    ),
-    Claim::printed(
+    )
+    .at(723, r"\left\|A^{-1} \right\|_2 \left\|A-C\right\|_2 \left\| C^{-1}\right\|_2"),
+    Claim::implied(
         "D18",
         "‖ŵᵀφ − wᵀφ‖∞ ≤ 2ε/λ₀ when ε_s = 0 and L → 0, as the line before the constant C₁ gives",
         &["asm:hypothesis", "asm:coverage"],
         Expected::Refuted,
         |_| bent(|_, ε, λ0| 2.0 * ε / λ0),
         |_| bent(|r2, ε, λ0| r2 * ε / f64::sqrt(λ0)),
-    ),
-    Claim::corrected(
+    )
+    .at(795, r"\geq \frac{C_1dLR_{\max}\epsilon}{\lambda_0(\lambda_0-4dL\epsilon)(1-\gamma)}\right) \leq d \exp(-n\lambda_0/8)")
+    .under("D4"),
+    Claim::ours(
         "D18",
         "‖ŵᵀφ − wᵀφ‖∞ ≤ R₂ ε_r/√λ when ε_s = 0, attained by Hadamard rows with bent reward errors",
         &["R₂ = sup‖φ‖₂", "λ = λ_min(A)/n"],
         Expected::NotRefuted,
         |_| bent(|r2, ε, λ0| r2 * ε / f64::sqrt(λ0)),
         |_| bent(|r2, ε, λ0| 0.5 * r2 * ε / f64::sqrt(λ0)),
-    ),
-    Claim::printed(
+    )
+    .at(795, r"\geq \frac{C_1dLR_{\max}\epsilon}{\lambda_0(\lambda_0-4dL\epsilon)(1-\gamma)}\right) \leq d \exp(-n\lambda_0/8)"),
+    Claim::assumption(
         "D19",
         "‖w‖ ≤ C*‖wᵀφ‖∞ with a universal C* (here C* = 1000)",
         &["‖φ‖∞ ≤ 1"],
         Expected::Refuted,
         |budget| weight_size(budget, |_| 1000.0),
         |budget| weight_size(budget, |λ0| 1.0 / λ0.sqrt()),
-    ),
-    Claim::corrected(
+    )
+    .at(797, r"\mathcal{B} < \frac{C^*R_{\max}}{1-\gamma}"),
+    Claim::ours(
         "D19",
         "‖w‖₂ ≤ ‖wᵀφ‖∞/√λ₀, attained",
         &["asm:coverage"],
         Expected::NotRefuted,
         |budget| weight_size(budget, |λ0| 1.0 / λ0.sqrt()),
         |budget| weight_size(budget, |λ0| 0.5 / λ0.sqrt()),
-    ),
+    )
+    .at(797, r"\mathcal{B} < \frac{C^*R_{\max}}{1-\gamma}"),
 ];
 
 /// |φᵀw| against a norm of w, ‖φ‖∞ = 1; the climb moves φ and w.

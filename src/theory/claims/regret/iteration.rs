@@ -13,31 +13,36 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |budget| propagation(budget, Start::Anywhere, 1.0),
         |budget| propagation(budget, Start::Zero, 1.0),
-    ),
-    Claim::corrected(
+    )
+    .at(702, r"\|\hat{f}_{B-t} - \mathcal{T} \hat{f}_{B-t-1}\|_\infty + \frac{\gamma^B R_{max}}{1-\gamma}"),
+    Claim::ours(
         "D3",
         "the same with f̂₀ = 0",
         &["|r| ≤ R", "f̂₀ = 0"],
         Expected::NotRefuted,
         |budget| propagation(budget, Start::Zero, 1.0),
         |budget| propagation(budget, Start::Zero, 0.5),
-    ),
-    Claim::printed(
+    )
+    .at(702, r"\|\hat{f}_{B-t} - \mathcal{T} \hat{f}_{B-t-1}\|_\infty + \frac{\gamma^B R_{max}}{1-\gamma}"),
+    Claim::implied(
         "D22",
         "regret of the greedy policy ≤ ‖Q* − f̂‖/(1−γ)",
         &["π̂ greedy for f̂ on true states"],
         Expected::Refuted,
         |budget| greedy_regret(budget, 1.0),
         |budget| greedy_regret(budget, 2.0),
-    ),
-    Claim::corrected(
+    )
+    .at(805, r"we have the bound for regret")
+    .under("X5"),
+    Claim::ours(
         "D22",
         "regret of the greedy policy ≤ 2‖Q* − f̂‖/(1−γ)",
         &["π̂ greedy for f̂ on true states"],
         Expected::NotRefuted,
         |budget| greedy_regret(budget, 2.0),
         |budget| greedy_regret(budget, 1.0),
-    ),
+    )
+    .at(805, r"we have the bound for regret"),
     Claim::printed(
         "X5",
         "initialisation costs at most γᴮ R/(1−γ)² of regret",
@@ -45,15 +50,19 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| lookahead(1.0),
         |_| lookahead(2.0),
-    ),
-    Claim::corrected(
+    )
+    .at(381, r"\frac{\gamma^B R_{\max}}{(1-\gamma)^2}")
+    .runs("kernel::learn::fitted_q_iteration"),
+    Claim::ours(
         "X5",
         "initialisation costs at most 2γᴮ R/(1−γ)² of regret",
         &["exact iterates from f̂₀ = 0"],
         Expected::NotRefuted,
         |_| lookahead(2.0),
         |_| lookahead(1.0),
-    ),
+    )
+    .at(381, r"\frac{\gamma^B R_{\max}}{(1-\gamma)^2}")
+    .runs("kernel::learn::fitted_q_iteration"),
 ];
 
 #[derive(Clone, Copy, PartialEq)]

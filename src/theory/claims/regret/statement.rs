@@ -7,22 +7,24 @@ use crate::theory::claims::tabular::{Tabular, distance};
 use crate::theory::claims::{Budget, Claim, Expected, Verdict};
 
 pub(super) const CLAIMS: &[Claim] = &[
-    Claim::printed(
+    Claim::assumption(
         "asm:completeness",
         "an ℓ₂ ball of weights can be closed under the Bellman operator",
         &["one-hot features", "‖w‖₂ ≤ 𝓑"],
         Expected::Refuted,
         |_| closed_ball(norm, |_| 10.0),
         |_| closed_ball(crate::kernel::numeric::small::sup, |γ| 1.0 / (1.0 - γ)),
-    ),
-    Claim::corrected(
+    )
+    .at(669, r"Assume for any $f \in \mathcal{F}$, $\mathcal{T} f \in \mathcal{F}$"),
+    Claim::ours(
         "asm:completeness",
         "the sup-norm ball ‖wᵀφ‖∞ ≤ R/(1−γ) is closed under the Bellman operator",
         &["T f ∈ span φ for every bounded f"],
         Expected::NotRefuted,
         |_| closed_ball(crate::kernel::numeric::small::sup, |γ| 1.0 / (1.0 - γ)),
         |_| closed_ball(crate::kernel::numeric::small::sup, |γ| 0.5 / (1.0 - γ)),
-    ),
+    )
+    .at(669, r"Assume for any $f \in \mathcal{F}$, $\mathcal{T} f \in \mathcal{F}$"),
     Claim::printed(
         "X1",
         "regret ≤ C dLRε/(λ₀(λ₀−4dLε)(1−γ)³) + small terms, with C = 10⁶",
@@ -30,15 +32,19 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| swapped_arms(|l, _, ε, γ| 1e6 * 2.0 * l * ε / (0.5 * (0.5 - 8.0 * l * ε) * (1.0 - γ).powi(3))),
         |_| swapped_arms(|_, λ0, ε, γ| 2.0 * 2.0 * ε / λ0.sqrt() / (1.0 - γ).powi(2)),
-    ),
-    Claim::corrected(
+    )
+    .at(381, r"\frac{ C dLR_{\max}\epsilon}{\lambda_0(\lambda_0-4dL\epsilon)(1-\gamma)^3}")
+    .runs("kernel::learn::fitted_q_iteration"),
+    Claim::ours(
         "X1",
         "regret ≤ 4R₂ε_r/(√λ₀(1−γ)²) when states are exact, n and B large: a term in ε_r without L or R",
         &["thm:regret′"],
         Expected::NotRefuted,
         |_| swapped_arms(|_, λ0, ε, γ| 4.0 * ε / λ0.sqrt() / (1.0 - γ).powi(2)),
         |_| swapped_arms(|_, λ0, ε, γ| 4.0 * ε / λ0.sqrt() / (1.0 - γ) * 0.2),
-    ),
+    )
+    .at(381, r"\frac{ C dLR_{\max}\epsilon}{\lambda_0(\lambda_0-4dL\epsilon)(1-\gamma)^3}")
+    .runs("kernel::learn::fitted_q_iteration"),
     Claim::printed(
         "X2",
         "the bound of thm:regret is a bound for every ε",
@@ -46,23 +52,26 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| negative_bound(&[0.01, 0.05, 0.1]),
         |_| negative_bound(&[0.001, 0.01, 0.05]),
-    ),
-    Claim::printed(
+    )
+    .at(381, r"\lambda_0(\lambda_0-4dL\epsilon)(1-\gamma)^3"),
+    Claim::implied(
         "X7",
         "the regret bound 2ξ/(1−γ) covers the deployed policy, which reads ŝ",
         &["‖Q* − f̂‖∞ ≤ ξ"],
         Expected::Refuted,
         |budget| deployed(budget, |ξ, _| 2.0 * ξ),
         |budget| deployed(budget, |ξ, shift| 2.0 * (ξ + shift)),
-    ),
-    Claim::corrected(
+    )
+    .at(378, r"the regret of the optimal policy estimated using Algorithm~\ref{alg:cf:1} and FQI is upper bounded by"),
+    Claim::ours(
         "X7",
         "regret of the deployed policy ≤ 2(ξ + L_Q ε_s)/(1−γ)",
         &["‖Q* − f̂‖∞ ≤ ξ", "Q* is L_Q-Lipschitz in the state"],
         Expected::NotRefuted,
         |budget| deployed(budget, |ξ, shift| 2.0 * (ξ + shift)),
         |budget| deployed(budget, |ξ, shift| ξ + shift),
-    ),
+    )
+    .at(378, r"the regret of the optimal policy estimated using Algorithm~\ref{alg:cf:1} and FQI is upper bounded by"),
     Claim::printed(
         "D21",
         "P(error ≤ bound) ≤ 1 − n^{−κ} − d·exp(−nλ₀/8)",
@@ -70,7 +79,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| sign(|inside, claimed| (inside, claimed)),
         |_| sign(|inside, claimed| (claimed, inside)),
-    ),
+    )
+    .at(803, r"\leq 1 - n^{-\kappa} - d\exp(-n\lambda_0/8)"),
     Claim::printed(
         "ALG1-b",
         "T states and T decisions a person give NT tuples",
@@ -78,7 +88,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| tuples(0),
         |_| tuples(1),
-    ),
+    )
+    .at(375, r"the number of experience tuples in the dataset, i.e., $n = NT$"),
 ];
 
 /// The image of the corner of a ball under T for a tabular process, |r| ≤ 1; the ball's radius is a function of γ.

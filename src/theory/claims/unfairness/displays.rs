@@ -13,7 +13,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| ties(false),
         |_| ties(true),
-    ),
+    )
+    .at(856, r"\|\hat{\pi}(s) - \pi^*(s) \|_2 = 0"),
     Claim::printed(
         "asm:margin",
         "the gap to the best action outside the argmax controls where policies may differ",
@@ -21,7 +22,9 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| ties(false),
         |_| ties(true),
-    ),
+    )
+    .at(819, r"where $\mathbb{P}$ is the initial state  distribution")
+    .under("E7"),
     Claim::printed(
         "E8",
         "E‖π̂(s) − π*(s)‖₂ ≤ (2ξ)^α",
@@ -29,15 +32,17 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| single_world(1.0),
         |_| single_world(SQRT_2),
-    ),
-    Claim::corrected(
+    )
+    .at(863, r"= & (2\xi)^\alpha"),
+    Claim::ours(
         "E8",
         "E‖π̂(s) − π*(s)‖₂ ≤ √2·C_m(2ξ)^α, attained",
         &["asm:margin, P(gap ≤ x) ≤ C_m x^α, ties count as gap 0"],
         Expected::NotRefuted,
         |_| single_world(SQRT_2),
         |_| single_world(0.5 * SQRT_2),
-    ),
+    )
+    .at(863, r"= & (2\xi)^\alpha"),
     Claim::printed(
         "E9",
         "the margin of s is a margin of ŝ, because both have the same support",
@@ -45,7 +50,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| law_of_the_estimate(0.0),
         |_| law_of_the_estimate(0.2),
-    ),
+    )
+    .at(868, r"\E \|\hat{\pi}(\hat{s}_z) - \pi^*(\hat{s}_z) \|_2 \leq (2\xi)^\alpha"),
     Claim::printed(
         "E10",
         "gap(s) > 2Lε implies π*(ŝ) = π*(s), L the Lipschitz constant of the features",
@@ -53,15 +59,17 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| feature_lipschitz(|l, _| l),
         |_| feature_lipschitz(|l, weight| l * weight),
-    ),
-    Claim::corrected(
+    )
+    .at(877, r"Q^{opt}(\hat{s}_z,a') > 0"),
+    Claim::ours(
         "E10",
         "gap(s) > 2L_Q ε implies π*(ŝ) = π*(s), L_Q the Lipschitz constant of Q*",
         &["|ŝ − s| ≤ ε", "L_Q ≤ L‖w‖₁"],
         Expected::NotRefuted,
         |_| feature_lipschitz(|l, weight| l * weight),
         |_| feature_lipschitz(|l, weight| 0.5 * l * weight),
-    ),
+    )
+    .at(877, r"Q^{opt}(\hat{s}_z,a') > 0"),
     Claim::printed(
         "E11",
         "E‖π*(ŝ) − π*(s)‖₂ ≤ (2L_Q ε)^α",
@@ -69,15 +77,17 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| moved_state(1.0),
         |_| moved_state(SQRT_2),
-    ),
-    Claim::corrected(
+    )
+    .at(888, r"= & (2L\epsilon)^\alpha"),
+    Claim::ours(
         "E11",
         "E‖π*(ŝ) − π*(s)‖₂ ≤ √2·C_m(2L_Q ε)^α, attained",
         &["asm:margin, P(gap ≤ x) ≤ C_m x^α, ties count as gap 0"],
         Expected::NotRefuted,
         |_| moved_state(SQRT_2),
         |_| moved_state(0.5 * SQRT_2),
-    ),
+    )
+    .at(888, r"= & (2L\epsilon)^\alpha"),
     Claim::printed(
         "E12",
         "P(π̂(ŝ′) ≠ π̂(ŝ″)) ≤ 2^{α+1}ξ^α + 2^α(L_Q ε)^α for every α > 0",
@@ -85,15 +95,17 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| two_worlds(&[0.5, 1.0, 2.0, 3.0, 1.2]),
         |_| two_worlds(&[0.3, 0.5, 0.8, 1.0]),
-    ),
-    Claim::corrected(
+    )
+    .at(892, r"\leq 2^{\alpha+1} \xi^\alpha +2^\alpha (L\epsilon)^\alpha"),
+    Claim::ours(
         "E12",
         "P(π̂(ŝ′) ≠ π̂(ŝ″)) ≤ 2^{α+1}ξ^α + 2^α(L_Q ε)^α for α ≤ 1",
         &["asm:margin with constant 1", "total variation", "L_Q instead of L", "α ≤ 1"],
         Expected::NotRefuted,
         |_| two_worlds(&[0.3, 0.5, 0.8, 1.0]),
         |_| two_worlds(&[2.0, 1.2]),
-    ),
+    )
+    .at(892, r"\leq 2^{\alpha+1} \xi^\alpha +2^\alpha (L\epsilon)^\alpha"),
 ];
 
 /// Q*(s,0) = Q*(s,1) and f̂ = Q* ± 10⁻³ by the sign of a wave; α = 10 is allowed when ties do not count.

@@ -14,7 +14,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::NotRefuted,
         |budget| triangle(budget, 1.0),
         |budget| triangle(budget, 0.5),
-    ),
+    )
+    .at(827, r"\leq& \|\hat{\pi}(\hat{s}_{z'}) - \hat{\pi}(s) \|_2"),
     Claim::printed(
         "E2",
         "‖π̂(ŝ) − π̂(s)‖₂ ≤ ‖π̂(s) − π*(s)‖₂ + ‖π̂(ŝ) − π*(ŝ)‖₂ + ‖π*(ŝ) − π*(s)‖₂: all 81 deterministic rules on two states",
@@ -22,7 +23,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::NotRefuted,
         |_| through_the_optimum([1.0, 1.0, 1.0]),
         |_| through_the_optimum([1.0, 0.0, 1.0]),
-    ),
+    )
+    .at(831, r"\E\|\hat{\pi}(s) - \pi^*(s) \|_2 + \E\|\hat{\pi}(\hat{s}_{z}) - \pi^*(\hat{s}_{z}) \|"),
     Claim::printed(
         "E3",
         "P(‖Q* − f̂‖∞ ≤ ξ) ≥ 1 − n^{−κ} − d·exp(−nλ₀/8) with n = NT (here C₂ up to 1000)",
@@ -30,15 +32,18 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| one_frozen_person(),
         |_| many_people(1.0),
-    ),
-    Claim::corrected(
+    )
+    .at(834, r"$P(\mathcal{A}_0) \geq 1 - n^{-\kappa} - d\exp(-n\lambda_0/8)$")
+    .under("X4"),
+    Claim::ours(
         "E3",
         "P(‖Q* − f̂‖∞ ≤ ξ) ≥ 1 − n^{−κ} − d·exp(−.153Nλ₀/R₂²): N people in the exponent",
         &["two states that never change, rewards without noise"],
         Expected::NotRefuted,
         |_| many_people(1.0),
         |_| many_people(40.0),
-    ),
+    )
+    .at(834, r"$P(\mathcal{A}_0) \geq 1 - n^{-\kappa} - d\exp(-n\lambda_0/8)$"),
     Claim::printed(
         "E4",
         "‖Q* − f̂‖∞ ≤ ξ = C₁dLRε/(λ₀(λ₀−4dLε)(1−γ)²) when n and B are large (here C₁ = 10⁶)",
@@ -46,15 +51,20 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| reward_error(|l, ε, γ| 1e6 * l * ε / ((1.0 - 4.0 * l * ε) * (1.0 - γ).powi(2))),
         |_| reward_error(|_, ε, γ| 2.0 * ε / (1.0 - γ)),
-    ),
-    Claim::corrected(
+    )
+    .at(840, r"\xi = \frac{ C_1 dLR_{\max}\epsilon}{\lambda_0(\lambda_0-4dL\epsilon)(1-\gamma)^2}")
+    .runs("kernel::learn::fitted_q_iteration")
+    .under("X1"),
+    Claim::ours(
         "E4",
         "‖Q* − f̂‖∞ ≤ ξ = R₂ε_r/(√c(1−γ)) when states are exact, n and B large, attained",
         &["c = λ_min(C)/n; thm:regret′ has c = λ₀/4, hence its factor 2"],
         Expected::NotRefuted,
         |_| reward_error(|_, ε, γ| ε / (1.0 - γ)),
         |_| reward_error(|_, ε, γ| 0.5 * ε / (1.0 - γ)),
-    ),
+    )
+    .at(840, r"\xi = \frac{ C_1 dLR_{\max}\epsilon}{\lambda_0(\lambda_0-4dL\epsilon)(1-\gamma)^2}")
+    .runs("kernel::learn::fitted_q_iteration"),
     Claim::printed(
         "E5",
         "gap(s) > 2ξ implies max f̂(s,·) > f̂(s,a′) for every a′ outside argmax Q*(s,·)",
@@ -62,7 +72,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::NotRefuted,
         |budget| large_gap(budget, 2.0, Conclusion::PositiveGap),
         |budget| large_gap(budget, 1.0, Conclusion::PositiveGap),
-    ),
+    )
+    .at(848, r"\hat{f} (s,a) - \max_{a'\in A - \arg\max_a Q^{opt}(s,a)} \hat{f}(s,a') > 0"),
     Claim::printed(
         "E6",
         "gap(s) > 2ξ implies that every action π̂ may take at s is in argmax Q*(s,·)",
@@ -70,7 +81,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::NotRefuted,
         |budget| large_gap(budget, 2.0, Conclusion::Inclusion),
         |budget| large_gap(budget, 1.0, Conclusion::Inclusion),
-    ),
+    )
+    .at(852, r"\subseteq \arg \max_{a\in \mathcal{A}} Q^{opt}(s,a)"),
 ];
 
 fn apart(x: &[f64], y: &[f64]) -> f64 {

@@ -13,39 +13,47 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| printed(|ξ, ε, α| 2f64.powf(α + 1.0) * ξ.powf(α) + (2.0 * FEATURE_LIPSCHITZ * ε).powf(α)),
         |_| printed(|ξ, ε, α| (2.0 * ξ + 2.0 * ε).powf(α)),
-    ),
-    Claim::corrected(
+    )
+    .at(396, r"is no more than $2^{\alpha+1} \xi^\alpha +2^\alpha (L\epsilon)^\alpha$")
+    .runs("kernel::learn::fitted_q_iteration")
+    .under("E7"),
+    Claim::ours(
         "thm:cf_metric",
         "P(π̂(ŝ′) ≠ π̂(ŝ″)) ≤ P(gap(s) ≤ 2(ξ + L_Q ε_s)), on finite worlds",
         &["‖Q* − f̂‖∞ ≤ ξ where s and ŝ live", "gap counts ties as 0"],
         Expected::NotRefuted,
         |budget| lattice(budget, |world| world.mass(2.0)),
         |budget| lattice(budget, |world| world.mass(1.0)),
-    ),
-    Claim::corrected(
+    )
+    .at(396, r"is no more than $2^{\alpha+1} \xi^\alpha +2^\alpha (L\epsilon)^\alpha$"),
+    Claim::ours(
         "thm:cf_metric",
         "P(π̂(ŝ′) ≠ π̂(ŝ″)) ≤ C_m(2ξ + 2L_Q ε_s)^α, attained by a one-sided law at ξ = ε",
         &["P(gap ≤ x) ≤ C_m x^α"],
         Expected::NotRefuted,
         |_| extremal(2.0),
         |_| extremal(1.9),
-    ),
-    Claim::corrected(
+    )
+    .at(396, r"is no more than $2^{\alpha+1} \xi^\alpha +2^\alpha (L\epsilon)^\alpha$"),
+    Claim::ours(
         "thm:cf_metric",
         "P(π̂(ŝ′) ≠ π̂(ŝ″)) ≤ P(gap_f̂(s) ≤ 2L_f̂ ε_s): no ξ, computable from data",
         &["f̂ is L_f̂-Lipschitz"],
         Expected::NotRefuted,
         |budget| without_error(budget, 2.0),
         |budget| without_error(budget, 1.0),
-    ),
-    Claim::corrected(
+    )
+    .at(396, r"is no more than $2^{\alpha+1} \xi^\alpha +2^\alpha (L\epsilon)^\alpha$"),
+    Claim::ours(
         "eq:cf_metric",
         "ε_s = 0 makes unfairness exactly 0, however wrong f̂ is",
         &["both worlds read the same ŝ"],
         Expected::NotRefuted,
         |budget| equal_readings(budget, 0.0),
         |budget| equal_readings(budget, 0.3),
-    ),
+    )
+    .at(411, r"\frac{1}{NT} \sum_{i=1}^N \sum_{t=1}^{T} \mathbf{I}")
+    .runs("kernel::evaluate::evaluate"),
 ];
 
 /// L of φ(s) = (1, s/10) with weights ±10 on the second feature, while L_Q = 1.
