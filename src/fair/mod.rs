@@ -24,6 +24,7 @@ mod learner;
 mod people;
 mod policy;
 mod preprocessing;
+mod remarks;
 mod seen;
 mod sensitivity;
 mod warnings;

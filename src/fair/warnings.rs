@@ -1,5 +1,6 @@
 //! What a person should know before trusting what was fitted, in words.
 
+use super::People;
 use crate::kernel::data::Panel;
 use crate::kernel::learn::{Outcome, Stability};
 use crate::kernel::model::fitted::Fitted;
@@ -9,19 +10,15 @@ use crate::kernel::preprocess::noise_check::{Belief, NoiseCheck};
 /// Counterfactual states beyond the data that make a warning: a few extreme people always leave the range of another group.
 const OUTSIDE: f64 = 0.05;
 
-/// The name of an output of a mechanism.
-fn output_name(panel: &Panel, output: usize) -> String {
-    if output < panel.state_dim() { format!("state{}", output + 1) } else { "reward".into() }
-}
-
 /// About a mechanism and the counterfactual states made with it, one line each.
 pub(super) fn of_mechanism(
     fitted: &Fitted,
-    panel: &Panel,
+    people: &People,
     diagnostics: &Diagnostics,
     noise: &NoiseCheck,
 ) -> Vec<String> {
     let mut lines = Vec::new();
+    let (panel, outputs) = (people.panel(), people.output_names());
     let level = |k: usize| panel.levels().name(k);
     if fitted.gain() > 1.0 {
         lines.push(format!(
@@ -53,8 +50,8 @@ pub(super) fn of_mechanism(
         ));
     }
     for check in &noise.outputs {
-        let name = output_name(panel, check.output);
-        let what = if check.is_first { format!("first {name}") } else { name };
+        let name = &outputs[check.output];
+        let what = if check.is_first { format!("first {name}") } else { name.clone() };
         match check.verdict {
             Belief::Differs => lines.push(format!(
                 "noise of {what} differs between levels beyond its model (ratio of sds {:.2}, p = {:.1e}; distance of shapes {:.2}, p = \
@@ -144,7 +141,7 @@ mod tests {
         };
         let mut noise = NoiseCheck { outputs: vec![output], pairs: vec![] };
         change(&mut diagnostics, &mut noise);
-        of_mechanism(&fitted, &panel, &diagnostics, &noise)
+        of_mechanism(&fitted, &People::from(panel), &diagnostics, &noise)
     }
 
     #[test]
