@@ -138,7 +138,7 @@ impl Learner {
         let (mechanism, level_weights, fit) = match self.method {
             Method::Ours => {
                 let done = preprocess(panel, &self.preprocessing, watch)?;
-                notes.extend(done.warnings(panel));
+                notes.extend(done.warnings(people));
                 let Preprocessed { mechanism, level_weights, experience, .. } = done;
                 watch("fitted Q iteration");
                 let fit = self.fit(&experience, panel, &level_weights)?.stored(&experience);
