@@ -111,7 +111,9 @@ fn cells_of_the_simulations_are_still_what_the_code_gives() {
 #[test]
 fn cells_of_regret_are_still_what_the_code_gives() {
     let wanted = |record: &&Record| match &record.cell {
-        Cell::Regret(c) => c.seed == 1 && c.learner == Learner::LeastSquares && (c.people == 100 || c.error == Some(0.1)),
+        Cell::Regret(c) => {
+            c.seed == 1 && c.learner == Learner::LeastSquares && (c.people == 100 || c.error == Some(0.1))
+        }
         _ => false,
     };
     let records: Vec<&Record> = results().regret.iter().filter(wanted).collect();
