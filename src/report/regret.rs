@@ -136,19 +136,20 @@ fn small_as_zero(values: &[f64]) -> Estimate {
 /// The regret of the Oracle at large N, by class of action values.
 pub(super) fn floors(worlds: &[RegretPanels; 2]) -> Table {
     let mut table = Table::new(
-        "Regret of Oracle, which errs in no state, at N far beyond the paper's, by class of action values: what a class cannot express stays. \
+        "Regret of Oracle, which errs in no state, at N far beyond the paper's, by class of action values: what a class cannot express stays, what it must estimate falls. \
          Mean ± 95 % interval over panels.",
         1,
         ["action values", "N", "linear", "panels", "non-linear", "panels"],
     );
     let floors = &worlds[0].scale.regret.floors;
-    for learner in crate::reproduction::RegretScale::CLASSES {
+    for learner in [Learner::LeastSquares, Learner::Stable, Learner::Quartic] {
         for floor in floors {
             let found = worlds.map(|w| {
                 let all = w.over_size(learner, Method::Oracle, true, |m| Quantity::Regret.of(m));
                 all.into_iter().find(|(at, _)| *at == floor.people as f64).map(|(_, values)| Estimate::of(&values))
             });
-            if let [Some(linear), Some(nonlinear)] = found {
+            if let [Some(linear), nonlinear] = found {
+                let nonlinear = nonlinear.unwrap_or(Estimate::of(&[]));
                 table.push([
                     learner.title().to_string(),
                     tick(floor.people as f64),

@@ -37,6 +37,8 @@ pub fn sim_all(records: &[Record], scale: &Scale, optimum: &dyn Fn(PaperWorld) -
         section.figures.push(panels.long_values(letter, optimum(panels.world)));
     }
     section.tables.push(regret_table(&worlds, optimum));
+    section.tables.push(fair_table(&worlds));
+    section.tables.retain(|table| !table.rows.is_empty());
     if scale.learner != Learner::Neural {
         section.seen.push(
             "Means and action values are fitted by least squares here, by networks in the paper: `counterfair reproduce --only table:learners` \
@@ -54,16 +56,32 @@ fn methods_table(panels: &Panels) -> Table {
         "The {world} world at δ = {}, N = {}, T = {}; {} people followed for {} decisions, {} seeds. Mean ± 95 % interval over seeds.",
         scale.strength, scale.size, scale.horizon, scale.evaluation_people, scale.evaluation_horizon, scale.seeds
     );
-    let caption = format!(
-        "{caption} Ṽ is what of the value does not come from treating levels differently; J − Ṽ is gained by unfairness."
-    );
-    let mut table = Table::new(&caption, 1, ["method", "CF metric", "value J", "fair value Ṽ", "J − Ṽ"]);
+    let mut table = Table::new(&caption, 1, ["method", "CF metric", "value"]);
     let mixtures = scale.weights.iter().map(|&w| Method::Mixture(w));
     for method in Method::PAPER.into_iter().chain([Method::TrueMeans, Method::KnownForm]).chain(mixtures) {
         if let Some(point) = panels.at_center(method) {
+            table.push([method.title(), with_interval(point.unfairness, 4), with_interval(point.value, 3)]);
+        }
+    }
+    table
+}
+
+/// J, Ṽ and J − Ṽ of every method at the figure's N and δ, where they were measured.
+fn fair_table(worlds: &[Panels; 2]) -> Table {
+    let scale = worlds[0].scale;
+    let caption = format!(
+        "Value J, fair value Ṽ and what is gained by unfairness, J − Ṽ, at δ = {}, N = {} over {} decisions: \
+         mean ± 95 % interval over seeds. Ṽ is what of the value does not come from treating levels differently; it and J − Ṽ \
+         follow everybody at both levels, J at one that is drawn.",
+        scale.strength, scale.size, scale.evaluation_horizon
+    );
+    let mut table = Table::new(&caption, 2, ["world", "method", "J", "Ṽ", "J − Ṽ"]);
+    for panels in worlds {
+        for method in Method::PAPER.into_iter().chain([Method::TrueMeans, Method::KnownForm]) {
+            let Some(point) = panels.at_center(method).filter(|point| point.gained.count > 0) else { continue };
             table.push([
+                panels.world.to_string(),
                 method.title(),
-                with_interval(point.unfairness, 4),
                 with_interval(point.value, 3),
                 with_interval(point.fair, 3),
                 with_interval(without_rounding(point.gained), 3),

@@ -6,6 +6,31 @@ use std::collections::HashMap;
 const FRONT_DOOR: &str = include_str!("../../../tests/coverage/front_door.csv");
 const UNFAIRNESS: &str = include_str!("../../../tests/coverage/unfairness.csv");
 
+const STABLE: &str = include_str!("../../../tests/stable_learner.csv");
+
+/// The stable learner beside the plain quadratic, from the table that `tests/stable_learner.rs` made: other panels than those of the figure.
+pub(super) fn stable() -> Table {
+    let columns = ["world", "states", "N", "plain regret", "stable regret", "plain CF metric", "stable CF metric"];
+    let mut table = Table::new("", 2, columns);
+    let of = |learner: &'static str| lines(STABLE).filter(move |line| field(line, "learner") == learner);
+    for (plain, stable) in of("plain").zip(of("stable")) {
+        let place = ["world", "states", "people"];
+        if place.iter().any(|name| field(&plain, name) != field(&stable, name)) {
+            continue;
+        }
+        let pair = |name: &str| {
+            [&plain, &stable].map(|line| {
+                let number = |name: &str| field(line, name).parse::<f64>().unwrap_or(f64::NAN);
+                let (mean, error) = (number(name), number(&format!("{name}_se")));
+                if mean == 0.0 { "0 exactly".to_string() } else { format!("{mean:.4} ({error:.4})") }
+            })
+        };
+        let numbers = pair("regret").into_iter().chain(pair("cf_metric"));
+        table.push(place.map(|name| field(&plain, name)).into_iter().chain(numbers));
+    }
+    table
+}
+
 /// The lines of a comma-separated text by column.
 fn lines(text: &'static str) -> impl Iterator<Item = HashMap<&'static str, &'static str>> {
     let mut all = text.lines();
@@ -66,7 +91,9 @@ mod tests {
 
     #[test]
     fn the_tables_have_their_rows() {
-        assert_eq!(table().rows.len(), 4 * 3, "four worlds by three numbers");
+        assert_eq!(table().rows.len() % 3, 0, "three numbers for each world");
+        let stable = stable();
+        assert!(stable.rows.len() >= 12 && stable.rows.iter().all(|row| !row[3].contains("NaN")), "{:?}", stable.rows);
         let ladder = ladder();
         assert_eq!(ladder.rows.len(), 2);
         let truth = |row: usize| ladder.rows[row][2].parse::<f64>().expect("a number");

@@ -33,6 +33,7 @@ pub(super) fn tables(sources: &Sources) -> BTreeMap<String, Table> {
     add("regret_learners", regret::both_learners(&worlds));
     add("fair_values", fair_values(&worlds));
     add("coverage", coverage::table());
+    add("stable", coverage::stable());
     add("ladder", coverage::ladder());
     add("optima", optima(sources));
     add("rates", rates(sources));
