@@ -624,14 +624,14 @@ pub(super) mod tests {
         let repeated = problem(full, &|p| p.actions = labels(r#"["high", "low", "low"]"#));
         assert_eq!(repeated, r#"action names ["high", "low", "low"] are not sorted and distinct"#);
         let reads = problem(full, &|p| p.q = policy(Method::Unaware).q);
-        assert_eq!(reads, "the action value reads 2 numbers, the method shows Some(3)");
+        assert_eq!(reads, "the action value reads 2 numbers, the method shows 3");
         let reads = problem(ours, &|p| p.q = policy(Method::Unaware).q);
-        assert_eq!(reads, "the action value reads 2 numbers, the method shows Some(4)");
+        assert_eq!(reads, "the action value reads 2 numbers, the method shows 4");
         let short = problem(full, &|p| p.actions = labels(r#"["high", "low"]"#));
         assert_eq!(short, "12 weights for 2 actions with 4 features each");
         let infinite = problem(full, &|p| match &mut p.q {
             StoredQ::Linear { weights, .. } => weights[5] = f64::INFINITY,
-            StoredQ::Neural(_) => {}
+            StoredQ::Neural(_) | StoredQ::Program(_) => {}
         });
         assert_eq!(infinite, "a weight is inf");
         assert_eq!(problem(full, &|p| p.level_weights[1] = f64::NEG_INFINITY), "a level weight is -inf");

@@ -3,11 +3,34 @@
 use crate::kernel::data::Panel;
 use crate::kernel::learn::{Outcome, Stability};
 use crate::kernel::model::fitted::Fitted;
-use crate::kernel::preprocess::diagnostics::Diagnostics;
+use crate::kernel::preprocess::diagnostics::{Diagnostics, Support};
 use crate::kernel::preprocess::noise_check::{Belief, NoiseCheck};
 
 /// Counterfactual states beyond the data that make a warning: a few extreme people always leave the range of another group.
 const OUTSIDE: f64 = 0.05;
+
+/// People at a level below which its means are hardly known: a mean over ten has an error of a third of a standard deviation.
+const FEW_PEOPLE: usize = 10;
+
+/// Levels that are each given a line; more of them share one.
+const LINES: usize = 5;
+
+/// About levels that few people have, if there are any.
+fn of_small_levels(panel: &Panel) -> Option<String> {
+    let mut people = vec![0usize; panel.levels().len()];
+    panel.level_codes().iter().for_each(|&z| people[z as usize] += 1);
+    let small = people.iter().filter(|&&n| n < FEW_PEOPLE).count();
+    let (least, &count) = people.iter().enumerate().min_by_key(|(_, n)| **n)?;
+    (small > 0).then(|| {
+        format!(
+            "{small} of {} levels have fewer than {FEW_PEOPLE} people (level {} has {count}): a mean over {count} is known to {:.2} of a \
+             standard deviation, and so is every difference between these levels; where levels can be joined, join them",
+            people.len(),
+            panel.levels().name(least),
+            1.0 / (count.max(1) as f64).sqrt()
+        )
+    })
+}
 
 /// The name of an output of a mechanism.
 fn output_name(panel: &Panel, output: usize) -> String {
@@ -43,9 +66,23 @@ pub(super) fn of_mechanism(
             panel.action_names().name(a)
         ));
     }
-    for s in diagnostics.support.iter().filter(|s| s.outside as f64 > OUTSIDE * s.states as f64) {
+    lines.extend(of_small_levels(panel));
+    let mut outside: Vec<_> =
+        diagnostics.support.iter().filter(|s| s.outside as f64 > OUTSIDE * s.states as f64).collect();
+    let count = outside.len();
+    if count > LINES {
+        let share = |s: &Support| s.outside as f64 / s.states as f64;
+        outside.sort_by(|a, b| share(b).total_cmp(&share(a)));
+        outside.truncate(1);
+    }
+    for s in outside {
+        let more = if count > LINES {
+            format!("; so do more than {:.0} % for {} other levels", 100.0 * OUTSIDE, count - 1)
+        } else {
+            String::new()
+        };
         lines.push(format!(
-            "{} of {} counterfactual states for level {} ({:.1} %) lie outside that level's data",
+            "{} of {} counterfactual states for level {} ({:.1} %) lie outside that level's data{more}",
             s.outside,
             s.states,
             level(s.level),
@@ -122,7 +159,6 @@ mod tests {
     use crate::kernel::model::worlds::ThreeLevels;
     use crate::kernel::model::{Exogenous, simulate};
     use crate::kernel::numeric::Stream;
-    use crate::kernel::preprocess::diagnostics::Support;
     use crate::kernel::preprocess::noise_check::{Equality, OutputCheck};
 
     fn said(change: impl FnOnce(&mut Diagnostics, &mut NoiseCheck)) -> Vec<String> {
@@ -164,6 +200,35 @@ mod tests {
             &["state2", "1.40", "1.0e-5", "2 such tests", "doubtful"],
         );
         one(said(|_, n| n.outputs[0].verdict = Belief::FewValues), &["state2", "few values", "--keep"]);
+    }
+
+    #[test]
+    fn many_levels_outside_their_data_share_a_line_about_the_worst() {
+        let outside = |levels: usize| {
+            said(|d, _| {
+                d.support = (0..levels).map(|k| Support { level: k % 3, states: 100, outside: 20 + k }).collect();
+            })
+        };
+        assert_eq!(outside(5).len(), 5);
+        let lines = outside(6);
+        assert!(lines.len() == 1 && lines[0].contains("25 of 100") && lines[0].contains("5 other levels"), "{lines:?}");
+    }
+
+    #[test]
+    fn levels_of_few_people_are_named_with_what_their_means_can_show() {
+        use crate::kernel::data::{Labels, PanelBuilder, Person};
+        let panel = |last: u32| {
+            let mut builder = PanelBuilder::new(Labels::new(["north", "south"]), Labels::numbered(2), 1).unwrap();
+            for i in 0..12 + last {
+                let level = u32::from(i >= 12);
+                let person = Person { id: &i.to_string(), level, states: &[0.5, 0.1], actions: &[0], rewards: &[1.0] };
+                builder.push(person).unwrap();
+            }
+            builder.finish()
+        };
+        assert_eq!(of_small_levels(&panel(10)), None);
+        let said = of_small_levels(&panel(4)).unwrap();
+        assert!(["1 of 2 levels", "level south has 4", "0.50 of"].iter().all(|part| said.contains(part)), "{said}");
     }
 
     #[test]

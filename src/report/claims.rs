@@ -34,8 +34,7 @@ pub fn claims(rows: &[Row], budget: Budget, left_out: usize) -> Section {
 /// What the rows say, in sentences made from them.
 fn observations(rows: &[Row], left_out: usize) -> Vec<String> {
     let count = |keep: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| keep(row)).count();
-    let refuted =
-        |kind: Kind| count(&|row| row.claim.kind == kind && row.verdict.is(Expected::Refuted));
+    let refuted = |kind: Kind| count(&|row| row.claim.kind == kind && row.verdict.is(Expected::Refuted));
     let of = |kind: Kind| count(&|row| row.claim.kind == kind);
     let turned = count(&|row| row.claim.control_turns(&row.control));
     let mut seen = vec![
@@ -100,7 +99,8 @@ fn summary(rows: &[Row]) -> Table {
 
 /// What of the document is refuted, grouped by the error it follows from, with the document's words.
 fn errata(rows: &[Row]) -> Table {
-    let caption = "What does not hold as the document has it, grouped by root; a witness for each stands in the table above.";
+    let caption =
+        "What does not hold as the document has it, grouped by root; a witness for each stands in the table above.";
     let mut table = Table::new(caption, 5, ["root", "label", "kind", "line", "words of the document"]).in_sentences();
     let refuted = |row: &&Row| row.claim.kind != Kind::Ours && row.verdict.is(Expected::Refuted);
     let mut order: Vec<&str> = vec![];
