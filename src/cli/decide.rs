@@ -5,6 +5,7 @@ use super::lines::{LONGEST_LINE, Lines};
 use super::log::Log;
 use super::output::harmless_json;
 use counterfair::fair::{Deployment, Explain, HISTORY, MemoryFile, OnError, Policy};
+use counterfair::kernel::data::distinct_files;
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -44,6 +45,9 @@ pub fn load(path: &Path, serve_anyway: bool) -> Result<Policy, CliError> {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
+    let mut written: Vec<(&str, &Path)> = arguments.memory.iter().map(|path| ("--memory", path.as_path())).collect();
+    written.extend(arguments.log.iter().map(|path| ("--log", path.as_path())));
+    distinct_files(&written, &[("--policy", &arguments.policy)])?;
     let policy = load(&arguments.policy, arguments.serve_anyway)?;
     let deployment = match &arguments.memory {
         None => policy.deploy(),

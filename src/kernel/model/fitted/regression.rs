@@ -284,13 +284,13 @@ impl Solver {
                 coefficients: fit.output(j).to_vec(),
                 rank: fit.rank,
                 degrees,
-                residual_sd: residual_sd(fit.residual_sum_of_squares[j], rows, degrees),
+                residual_sd: residual_sd(fit.residual_sum_of_squares[j], degrees, &column(targets, j, outputs)),
             };
             return Ok((0..outputs).map(output).collect());
         }
         let smooth = |(j, &Smoothing { penalty, degrees, .. }): (usize, &Smoothing)| -> Result<Output, FitError> {
             let weight = (penalty * rows as f64).sqrt();
-            let mut target: Vec<f64> = targets.iter().skip(j).step_by(outputs).copied().collect();
+            let mut target = column(targets, j, outputs);
             target.resize(rows + self.roughness.len() / self.columns, 0.0);
             design.extend(self.roughness.iter().map(|l| weight * l));
             let fit = least_squares(design, &target, self.columns, 1);
@@ -301,16 +301,26 @@ impl Solver {
                 .chunks_exact(self.columns)
                 .map(|row| weight * row.iter().zip(&fit.coefficients).map(|(l, b)| l * b).sum::<f64>());
             let sum = fit.residual_sum_of_squares[0] - bends.map(|bend| bend * bend).sum::<f64>();
-            let residual_sd = residual_sd(sum.max(0.0), rows, degrees);
+            let residual_sd = residual_sd(sum.max(0.0), degrees, &target[..rows]);
             Ok(Output { coefficients: fit.coefficients, rank: fit.rank, degrees, residual_sd })
         };
         smoothing.iter().enumerate().map(smooth).collect()
     }
 }
 
-/// √(RSS / (n − degrees of freedom)).
-fn residual_sd(sum_of_squares: f64, rows: usize, degrees: f64) -> f64 {
-    (sum_of_squares / (rows as f64 - degrees).max(1.0)).sqrt()
+/// One output of row-major targets.
+fn column(targets: &[f64], j: usize, outputs: usize) -> Vec<f64> {
+    targets.iter().skip(j).step_by(outputs).copied().collect()
+}
+
+/// √(RSS / (n − degrees of freedom)), and no more than the spread of the output itself: where a level has about as many rows as the fit has
+/// degrees of freedom, the first is a large number divided by a small one (122 was seen where people spread by 33).
+fn residual_sd(sum_of_squares: f64, degrees: f64, observed: &[f64]) -> f64 {
+    let rows = observed.len() as f64;
+    let residual = (sum_of_squares / (rows - degrees).max(1.0)).sqrt();
+    let mean = observed.iter().sum::<f64>() / rows;
+    let raw = (observed.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / (rows - 1.0)).sqrt();
+    if rows > 1.0 { residual.min(raw) } else { residual }
 }
 
 fn rows(design: &Design) -> (Rows, Rows) {
@@ -403,5 +413,16 @@ mod tests {
                 assert!((reward[0] - REWARD(s, f64::from(a))).abs() < 1e-12, "{decisions}: {reward:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_residual_spread_is_never_larger_than_the_raw_one() {
+        let observed = [10.0, 40.0, -25.0, 60.0, 20.0];
+        // Raw: mean 21, sum of squares 4120, four degrees of freedom.
+        let raw = (4120.0f64 / 4.0).sqrt();
+        // Plenty of rows left: as textbooks have it.
+        assert_eq!(residual_sd(300.0, 2.0, &observed), 10.0);
+        // A smoother that used up its degrees of freedom and explained next to nothing.
+        assert_eq!(residual_sd(4000.0, 4.9, &observed), raw);
     }
 }
