@@ -6,6 +6,7 @@ use super::log::Log;
 use super::output::harmless_json;
 use super::program::PolicyOptions;
 use counterfair::fair::{Deployment, Explain, HISTORY, MemoryFile, OnError, Policy, RequestError};
+use counterfair::kernel::data::distinct_files;
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -51,6 +52,9 @@ fn served(policy: Policy, path: &Path, serve_anyway: bool) -> Result<Policy, Cli
 
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     arguments.policy.refuse_idle(0)?;
+    let mut written: Vec<(&str, &Path)> = arguments.memory.iter().map(|path| ("--memory", path.as_path())).collect();
+    written.extend(arguments.log.iter().map(|path| ("--log", path.as_path())));
+    distinct_files(&written, &[("--policy", arguments.policy.file())])?;
     let policy = served(arguments.policy.load()?, arguments.policy.file(), arguments.serve_anyway)?;
     let deployment = match &arguments.memory {
         None => policy.deploy(),

@@ -171,7 +171,10 @@ mod tests {
         one(&people(&["f"], &["0", "1"], wander), &["everybody is at level f"]);
         one(&people(&["f", "m"], &["0"], wander), &["everybody received action 0"]);
         one(&people(&["Female", "female"], &["0", "1"], wander), &["levels \"Female\" and \"female\"", "one level"]);
-        one(&people(&["f", "m"], &["no dose", "No-Dose", "dose"], wander), &["actions", "\"No-Dose\" and \"no dose\""]);
+        one(
+            &people(&["f", "m"], &["no dose", "No  Dose", "dose"], wander),
+            &["actions", "\"No  Dose\" and \"no dose\""],
+        );
         let sixty: Vec<String> = (0..30).map(|k| format!("level{k}")).collect();
         let names: Vec<&str> = sixty.iter().map(String::as_str).collect();
         one(

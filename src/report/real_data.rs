@@ -28,7 +28,9 @@ pub fn real_data(records: &[Record], scale: &Scale, study: &Study) -> Section {
         ..Section::default()
     };
     section.tables.push(table(records, scale, study));
-    section.tables.push(additivity_table(study));
+    let additivity = additivity_table(study);
+    section.seen.extend(multiplicity(&additivity));
+    section.tables.push(additivity);
     if study.is_simulated() {
         section.paper = [
             "Random is perfectly fair and worth least; Full is worth most for most attributes and is the least fair.",
@@ -82,6 +84,21 @@ pub(super) fn table(records: &[Record], scale: &Scale, study: &Study) -> Table {
         }
     }
     table
+}
+
+/// How many tests the table of additivity makes, and how many would deny by chance alone.
+fn multiplicity(additivity: &Table) -> Option<String> {
+    let verdicts = || additivity.rows.iter().filter_map(|row| row.last());
+    let tests = verdicts().filter(|verdict| verdict.ends_with("denied")).count();
+    let denied = verdicts().filter(|verdict| *verdict == "denied").count();
+    (tests > 1).then(|| {
+        format!(
+            "Equal spread of noise: rejected for {denied} of {tests} outputs at p < {ADDITIVITY_LEVEL}; {} expected by chance. With Bonferroni's \
+             correction for {tests} tests a p-value counts below {}.",
+            plain(ADDITIVITY_LEVEL * tests as f64, 2),
+            plain(ADDITIVITY_LEVEL / tests as f64, 5)
+        )
+    })
 }
 
 /// Whether the noise of each output has one spread at all levels: what `alg:cf:1` supposes and data can deny.

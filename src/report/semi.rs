@@ -69,26 +69,41 @@ pub(super) fn semi_at(records: &[Record], scale: &Scale, study: &Study, size: (u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduction::{Grid, Label, Origin};
+    use crate::kernel::numeric::Estimate;
+    use crate::reproduction::{Grid, Label, Measured, MethodOutcome, MethodResult, Origin};
+
+    /// Records of made-up numbers about a study called `name`.
+    fn records(scale: &Scale, drawn: &Study, name: &str) -> Vec<Record> {
+        let studies = std::slice::from_ref(drawn);
+        let cells = Grid::new(&[Label::Semi], scale.clone(), studies).cells(studies);
+        let estimate = Estimate { mean: 0.25, standard_error: 0.0, count: 1 };
+        let (unfairness, value) = (estimate, estimate);
+        let (long_value, fair, gained, regret) = (None, None, None, None);
+        let measured = Measured { unfairness, value, long_value, fair, gained, regret, shares: vec![], learning: None };
+        let result = |method| MethodResult { method, outcome: MethodOutcome::Evaluated(measured.clone()) };
+        let about = |mut cell: Cell| {
+            if let Cell::SemiSynthetic(c) = &mut cell {
+                c.study = name.into();
+            }
+            let results = cell.methods().iter().copied().map(result).collect();
+            Record { cell, results }
+        };
+        cells.into_iter().map(about).collect()
+    }
 
     /// A study that nobody drew says nothing of simulation, and one that was drawn says so wherever it is shown.
     #[test]
     fn only_a_simulated_study_is_called_simulated() {
-        let drawn = Study::stand_in();
-        let attribute = drawn
-            .attribute("gender")
-            .or_else(|| drawn.attribute(drawn.attributes().next()?))
-            .expect("an attribute")
-            .clone();
-        let panel = drawn.panel(&attribute.name).expect("its own attribute");
-        let scale = Scale { seeds: 1, ..Scale::quick() };
-        let cells =
-            Grid::new(&[Label::Semi], scale.clone(), std::slice::from_ref(&drawn)).cells(std::slice::from_ref(&drawn));
-        let records: Vec<Record> = cells.into_iter().map(|cell| Record { cell, results: vec![] }).collect();
+        let (drawn, scale) = (Study::stand_in(), Scale { seeds: 1, ..Scale::quick() });
+        let name = drawn.attributes().next().expect("an attribute").to_string();
+        let (attribute, panel) =
+            (drawn.attribute(&name).expect("its own").clone(), drawn.panel(&name).expect("its own"));
         let observed = Study::new("observed", Origin::File, "Read from a file.", &[], vec![attribute], panel);
-        let (drawn, observed) = (semi(&records, &scale, &drawn), semi(&records, &scale, &observed));
-        assert!(drawn.warning.to_lowercase().contains("simulated"), "{}", drawn.warning);
-        assert_eq!(observed.warning, "");
-        assert!(observed.figures.is_empty(), "there are no cells about it");
+        let said = |section: &Section| {
+            let figure = &section.figures[0];
+            [&section.warning, &figure.caption, &figure.svg].map(|text| text.to_lowercase().contains("simulated"))
+        };
+        assert_eq!(said(&semi(&records(&scale, &drawn, drawn.name()), &scale, &drawn)), [true; 3]);
+        assert_eq!(said(&semi(&records(&scale, &drawn, "observed"), &scale, &observed)), [false; 3]);
     }
 }

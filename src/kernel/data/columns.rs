@@ -169,6 +169,8 @@ mod tests {
         let header = header(&["ID", "timestamp", "action", "reward", "state1", "state2"]);
         let columns = Columns { level: vec!["state2".into()], ..Columns::default() };
         assert_eq!(Roles::find(&columns, &header, "f").unwrap().states, [4]);
+        let columns = Columns { level: vec!["state2".into()], reward: "state1".into(), ..Columns::default() };
+        assert!(matches!(Roles::find(&columns, &header, "f"), Err(DataError::NoStates { .. })));
     }
 
     #[test]

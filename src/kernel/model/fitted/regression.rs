@@ -276,7 +276,7 @@ impl Solver<'_> {
         outputs: usize,
         smoothing: &[Smoothing],
     ) -> Result<Vec<Output>, FitError> {
-        let (rows, columns) = (targets.len() / outputs, self.design.columns());
+        let columns = self.design.columns();
         if smoothing.iter().all(|s| s.penalty == 0.0) {
             let fit = least_squares(design, targets, columns, outputs)?;
             let degrees = fit.rank as f64;
@@ -284,7 +284,7 @@ impl Solver<'_> {
                 coefficients: fit.output(j).to_vec(),
                 rank: fit.rank,
                 degrees,
-                residual_sd: residual_sd(fit.residual_sum_of_squares[j], rows, degrees),
+                residual_sd: residual_sd(fit.residual_sum_of_squares[j], degrees, &column(targets, j, outputs)),
             };
             return Ok((0..outputs).map(output).collect());
         }
@@ -295,7 +295,12 @@ impl Solver<'_> {
             let missed = design.chunks_exact(columns).zip(targets.chunks_exact(outputs)).map(|(x, y)| y[j] - fitted(x));
             let squares = missed.map(|r| r * r).sum::<f64>();
             let degrees = smoothing[j].degrees;
-            Output { residual_sd: residual_sd(squares, rows, degrees), coefficients, rank, degrees }
+            Output {
+                residual_sd: residual_sd(squares, degrees, &column(targets, j, outputs)),
+                coefficients,
+                rank,
+                degrees,
+            }
         };
         Ok(fits.into_iter().enumerate().map(output).collect())
     }
@@ -328,7 +333,7 @@ pub(super) fn penalised(
     let bends = design.roughness();
     let smooth = |(j, penalty): (usize, &f64)| {
         let weight = (penalty * n as f64).sqrt();
-        let mut target: Vec<f64> = targets.iter().skip(j).step_by(outputs).copied().collect();
+        let mut target = column(targets, j, outputs);
         target.resize(n + bends.len() / columns, 0.0);
         let mut rows = rows.to_vec();
         rows.extend(bends.iter().map(|l| weight * l));
@@ -338,9 +343,19 @@ pub(super) fn penalised(
     penalties.iter().enumerate().map(smooth).collect()
 }
 
-/// √(RSS / (n − degrees of freedom)).
-fn residual_sd(sum_of_squares: f64, rows: usize, degrees: f64) -> f64 {
-    (sum_of_squares / (rows as f64 - degrees).max(1.0)).sqrt()
+/// One output of row-major targets.
+fn column(targets: &[f64], j: usize, outputs: usize) -> Vec<f64> {
+    targets.iter().skip(j).step_by(outputs).copied().collect()
+}
+
+/// √(RSS / (n − degrees of freedom)), and no more than the spread of the output itself: where a level has about as many rows as the fit has
+/// degrees of freedom, the first is a large number divided by a small one (122 was seen where people spread by 33).
+fn residual_sd(sum_of_squares: f64, degrees: f64, observed: &[f64]) -> f64 {
+    let rows = observed.len() as f64;
+    let residual = (sum_of_squares / (rows - degrees).max(1.0)).sqrt();
+    let mean = observed.iter().sum::<f64>() / rows;
+    let raw = (observed.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / (rows - 1.0)).sqrt();
+    if rows > 1.0 { residual.min(raw) } else { residual }
 }
 
 fn rows(design: &Design) -> (Rows, Rows) {
@@ -433,5 +448,16 @@ mod tests {
                 assert!((reward[0] - REWARD(s, f64::from(a))).abs() < 1e-12, "{decisions}: {reward:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_residual_spread_is_never_larger_than_the_raw_one() {
+        let observed = [10.0, 40.0, -25.0, 60.0, 20.0];
+        // Raw: mean 21, sum of squares 4120, four degrees of freedom.
+        let raw = (4120.0f64 / 4.0).sqrt();
+        // Plenty of rows left: as textbooks have it.
+        assert_eq!(residual_sd(300.0, 2.0, &observed), 10.0);
+        // A smoother that used up its degrees of freedom and explained next to nothing.
+        assert_eq!(residual_sd(4000.0, 4.9, &observed), raw);
     }
 }
