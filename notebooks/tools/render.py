@@ -20,7 +20,7 @@ figure.drawing { margin: 0.5rem 0; }
 figure.drawing div { overflow-x: auto; }
 figure.drawing img { max-width: 100%; height: auto; }
 figure.drawing figcaption { max-width: 46rem; color: #444; font-size: 0.87rem; line-height: 1.4; }
-svg.formula { overflow: visible; }
+svg.formula { overflow: visible; max-width: none !important; }
 p.formula, div.formula { overflow-x: auto; padding: 0.3rem 0; }
 @media (max-width: 45rem) {
   .jp-Cell, .jp-Notebook { padding: 0 !important; }

@@ -3,6 +3,7 @@
 use super::error::CliError;
 use super::lines::{LONGEST_LINE, Lines};
 use super::log::Log;
+use super::output::harmless_json;
 use super::program::PolicyOptions;
 use counterfair::fair::{Deployment, Explain, HISTORY, MemoryFile, OnError, Policy, RequestError};
 use serde_json::json;
@@ -75,7 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         let mut rest = &lines[..];
         while !rest.is_empty() {
             let (answers, done, stopped) = answer(&mut deployment, rest, on_error, log.as_mut())?;
-            output.write_all(answers.as_bytes())?;
+            output.write_all(harmless_json(&answers).as_bytes())?;
             // Decisions are waited for: they must not sit in a buffer.
             output.flush()?;
             if let Some(error) = stopped {

@@ -121,7 +121,7 @@ impl Policy {
             let worlds = Sequential::new(mechanism, settings.preprocessing.weights_for(panel)?);
             let diagnostics = diagnose(mechanism, panel, &batch(&worlds, panel)?);
             let noise = check_noise(mechanism, panel, mechanism.fitted_noise().map(FittedNoise::report));
-            warnings.extend(warnings::of_mechanism(mechanism, panel, &diagnostics, &noise));
+            warnings.extend(warnings::of_mechanism(mechanism, people, &diagnostics, &noise));
         }
         Ok(Audit { values, unfairness, rates, own_people, sensitivity, warnings })
     }

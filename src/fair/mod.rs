@@ -28,6 +28,7 @@ mod people;
 mod policy;
 mod preprocessing;
 mod program;
+mod remarks;
 mod seen;
 mod sensitivity;
 pub mod study;

@@ -1,5 +1,6 @@
 //! What a person should know before trusting what was fitted, in words.
 
+use super::People;
 use crate::kernel::data::Panel;
 use crate::kernel::learn::{Outcome, Stability};
 use crate::kernel::model::fitted::Fitted;
@@ -9,42 +10,18 @@ use crate::kernel::preprocess::noise_check::{Belief, NoiseCheck};
 /// Counterfactual states beyond the data that make a warning: a few extreme people always leave the range of another group.
 const OUTSIDE: f64 = 0.05;
 
-/// People at a level below which its means are hardly known: a mean over ten has an error of a third of a standard deviation.
-const FEW_PEOPLE: usize = 10;
-
 /// Levels that are each given a line; more of them share one.
 const LINES: usize = 5;
-
-/// About levels that few people have, if there are any.
-fn of_small_levels(panel: &Panel) -> Option<String> {
-    let mut people = vec![0usize; panel.levels().len()];
-    panel.level_codes().iter().for_each(|&z| people[z as usize] += 1);
-    let small = people.iter().filter(|&&n| n < FEW_PEOPLE).count();
-    let (least, &count) = people.iter().enumerate().min_by_key(|(_, n)| **n)?;
-    (small > 0).then(|| {
-        format!(
-            "{small} of {} levels have fewer than {FEW_PEOPLE} people (level {} has {count}): a mean over {count} is known to {:.2} of a \
-             standard deviation, and so is every difference between these levels; where levels can be joined, join them",
-            people.len(),
-            panel.levels().name(least),
-            1.0 / (count.max(1) as f64).sqrt()
-        )
-    })
-}
-
-/// The name of an output of a mechanism.
-fn output_name(panel: &Panel, output: usize) -> String {
-    if output < panel.state_dim() { format!("state{}", output + 1) } else { "reward".into() }
-}
 
 /// About a mechanism and the counterfactual states made with it, one line each.
 pub(super) fn of_mechanism(
     fitted: &Fitted,
-    panel: &Panel,
+    people: &People,
     diagnostics: &Diagnostics,
     noise: &NoiseCheck,
 ) -> Vec<String> {
     let mut lines = Vec::new();
+    let (panel, outputs) = (people.panel(), people.output_names());
     let level = |k: usize| panel.levels().name(k);
     if fitted.gain() > 1.0 {
         lines.push(format!(
@@ -66,7 +43,6 @@ pub(super) fn of_mechanism(
             panel.action_names().name(a)
         ));
     }
-    lines.extend(of_small_levels(panel));
     let mut outside: Vec<_> =
         diagnostics.support.iter().filter(|s| s.outside as f64 > OUTSIDE * s.states as f64).collect();
     let count = outside.len();
@@ -90,8 +66,8 @@ pub(super) fn of_mechanism(
         ));
     }
     for check in &noise.outputs {
-        let name = output_name(panel, check.output);
-        let what = if check.is_first { format!("first {name}") } else { name };
+        let name = &outputs[check.output];
+        let what = if check.is_first { format!("first {name}") } else { name.clone() };
         match check.verdict {
             Belief::Differs => lines.push(format!(
                 "noise of {what} differs between levels beyond its model (ratio of sds {:.2}, p = {:.1e}; distance of shapes {:.2}, p = \
@@ -180,7 +156,7 @@ mod tests {
         };
         let mut noise = NoiseCheck { outputs: vec![output], pairs: vec![] };
         change(&mut diagnostics, &mut noise);
-        of_mechanism(&fitted, &panel, &diagnostics, &noise)
+        of_mechanism(&fitted, &People::from(panel), &diagnostics, &noise)
     }
 
     #[test]
@@ -212,23 +188,6 @@ mod tests {
         assert_eq!(outside(5).len(), 5);
         let lines = outside(6);
         assert!(lines.len() == 1 && lines[0].contains("25 of 100") && lines[0].contains("5 other levels"), "{lines:?}");
-    }
-
-    #[test]
-    fn levels_of_few_people_are_named_with_what_their_means_can_show() {
-        use crate::kernel::data::{Labels, PanelBuilder, Person};
-        let panel = |last: u32| {
-            let mut builder = PanelBuilder::new(Labels::new(["north", "south"]), Labels::numbered(2), 1).unwrap();
-            for i in 0..12 + last {
-                let level = u32::from(i >= 12);
-                let person = Person { id: &i.to_string(), level, states: &[0.5, 0.1], actions: &[0], rewards: &[1.0] };
-                builder.push(person).unwrap();
-            }
-            builder.finish()
-        };
-        assert_eq!(of_small_levels(&panel(10)), None);
-        let said = of_small_levels(&panel(4)).unwrap();
-        assert!(["1 of 2 levels", "level south has 4", "0.50 of"].iter().all(|part| said.contains(part)), "{said}");
     }
 
     #[test]

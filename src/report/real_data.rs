@@ -2,7 +2,7 @@
 
 use super::number::{plain, with_deviation, with_interval};
 use super::plot::{Axis, Dumbbell, Pair, Span, WIDTH};
-use super::{Figure, Section, Table, comma_separated};
+use super::{Figure, Section, Table, comma_separated, safe_name};
 use crate::kernel::numeric::Estimate;
 use crate::reproduction::summary::{Point, curve};
 use crate::reproduction::{Cell, Method, Origin, Record, Scale, Study};
@@ -186,7 +186,7 @@ pub(super) fn action_shares(records: &[Record], study: &Study, attribute: &str, 
     let caption = format!(
         "fig:real_action_percentage, {attribute}{simulated}: how often each policy gives {name} to each group; bars are intervals over splits."
     );
-    let file = format!("real_action_percentage_{}_{}", study.name(), attribute.replace(' ', "_"));
+    let file = safe_name(&format!("real_action_percentage_{}_{attribute}", study.name()));
     Some(Figure { name: file, svg: chart.svg_at(width), caption, csv })
 }
 

@@ -1,8 +1,8 @@
 //! `fig:semi`: a study's dynamics with the states of one group moved.
 
-use super::Section;
 use super::plot::{Axis, Chart, SIZE};
 use super::sim_all_panels::{figure, unfairness_series};
+use super::{Section, safe_name};
 use crate::reproduction::summary::curve;
 use crate::reproduction::{Cell, Method, Record, Scale, Study};
 
@@ -61,7 +61,34 @@ pub(super) fn semi_at(records: &[Record], scale: &Scale, study: &Study, size: (u
         let [full, unaware, ours, ..] = methods.map(words);
         section.seen.push(format!("{attribute}, from the least to the largest η: {full}; {unaware}; {ours}."));
         let svg = chart.svg_at(size.0, size.1);
-        section.figures.push(figure(&format!("semi_{attribute}"), svg, &caption, &curves, "eta"));
+        section.figures.push(figure(&safe_name(&format!("semi_{attribute}")), svg, &caption, &curves, "eta"));
     }
     section
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduction::{Grid, Label, Origin};
+
+    /// A study that nobody drew says nothing of simulation, and one that was drawn says so wherever it is shown.
+    #[test]
+    fn only_a_simulated_study_is_called_simulated() {
+        let drawn = Study::stand_in();
+        let attribute = drawn
+            .attribute("gender")
+            .or_else(|| drawn.attribute(drawn.attributes().next()?))
+            .expect("an attribute")
+            .clone();
+        let panel = drawn.panel(&attribute.name).expect("its own attribute");
+        let scale = Scale { seeds: 1, ..Scale::quick() };
+        let cells =
+            Grid::new(&[Label::Semi], scale.clone(), std::slice::from_ref(&drawn)).cells(std::slice::from_ref(&drawn));
+        let records: Vec<Record> = cells.into_iter().map(|cell| Record { cell, results: vec![] }).collect();
+        let observed = Study::new("observed", Origin::File, "Read from a file.", &[], vec![attribute], panel);
+        let (drawn, observed) = (semi(&records, &scale, &drawn), semi(&records, &scale, &observed));
+        assert!(drawn.warning.to_lowercase().contains("simulated"), "{}", drawn.warning);
+        assert_eq!(observed.warning, "");
+        assert!(observed.figures.is_empty(), "there are no cells about it");
+    }
 }

@@ -5,6 +5,7 @@ use counterfair::kernel::data::{ReadOptions, read_csv};
 mod folder;
 mod options;
 mod other_options;
+mod shown;
 
 use folder::Folder;
 use proptest::prelude::*;

@@ -11,7 +11,7 @@ const UNKNOWN: &str = "unknown to the program: to be answered by the authors";
 pub(super) fn table(study: &Study) -> Table {
     let mut table = Table::new(
         "Items of TRIPOD+AI, in short, and what this page answers. A policy is not a prediction model; items are read as far as they apply.",
-        2,
+        3,
         ["item", "asks for", "answer"],
     )
     .in_sentences();

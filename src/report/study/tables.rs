@@ -123,7 +123,7 @@ fn models(study: &Study) -> Option<Table> {
     let believe = study.believe.as_ref()?;
     let mut table = Table::new(
         "Which noise model was chosen, by a score on people who were left out.",
-        1,
+        2,
         ["output", "model and why"],
     )
     .in_sentences();
@@ -202,7 +202,10 @@ fn unfairness(study: &Study) -> Option<Table> {
         1,
         ["policy", "CF metric", "95 % interval", "at most", "parity gap", "95 % interval"],
     );
-    let ends = |(low, high): (f64, f64)| format!("{} to {}", share(low), share(high));
+    let ends = |(low, high): (f64, f64)| {
+        // Of a rule that does not look at people nothing is estimated.
+        if (low, high) == (0.0, 0.0) { "exactly".to_string() } else { format!("{} to {}", share(low), share(high)) }
+    };
     let gap = policies.received_parity_gap;
     table.push([
         "what people received".to_string(),
@@ -312,7 +315,7 @@ fn people(study: &Study) -> Option<Table> {
 fn tipping(study: &Study) -> Option<Table> {
     let found = study.sensitivity.as_ref()?;
     let mut table =
-        Table::new("What would have to be wrong before a conclusion changes.", 1, ["conclusion", "changes"])
+        Table::new("What would have to be wrong before a conclusion changes.", 2, ["conclusion", "changes"])
             .in_sentences();
     for (name, at) in &found.crossings {
         let text = match at {

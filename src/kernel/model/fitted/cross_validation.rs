@@ -14,8 +14,28 @@ use crate::kernel::numeric::ridge_path::{RidgePath, squares_of_gram, squares_of_
 /// the noise of such studies lets one see.
 const KNOTS: usize = 12;
 
-/// Folds of people; person i of the panel is in fold i mod 5, so that sorted files do not put one kind of people into one fold.
+/// Folds of people.
 const FOLDS: usize = 5;
+
+/// The fold of each person: i mod 5, so that sorted files do not put one kind of people into one fold.
+///
+/// Files in which levels take turns can: of 40 levels in turn, the people of one are 40 apart and would all be in one fold, without which
+/// nothing is known of their level. Where some level would lie in a single fold, people are counted within their level instead.
+fn folds_of(panel: &Panel) -> Vec<usize> {
+    let by_place: Vec<usize> = (0..panel.people()).map(|i| i % FOLDS).collect();
+    let mut people: Vec<Vec<usize>> = vec![vec![]; panel.levels().len()];
+    panel.level_codes().iter().zip(&by_place).for_each(|(&z, &fold)| people[z as usize].push(fold));
+    let is_bunched = |folds: &Vec<usize>| folds.len() > 1 && folds.iter().all(|fold| *fold == folds[0]);
+    if !people.iter().any(is_bunched) {
+        return by_place;
+    }
+    let mut met = vec![0; people.len()];
+    let counted = panel.level_codes().iter().map(|&z| {
+        met[z as usize] += 1;
+        (z as usize + met[z as usize]) % FOLDS
+    });
+    counted.collect()
+}
 
 /// Rows multiplied at a time.
 const ROWS: usize = 256;
@@ -143,12 +163,13 @@ impl Folds {
         let (mut functions, mut row) = (vec![0.0; design.basis.count()], Vec::new());
         let steps = |person: &Person<'_>| (person.states.len() / p).saturating_sub(1).min(person.actions.len());
         let mut rows = vec![0; FOLDS];
-        design.people().for_each(|(i, person)| rows[i % FOLDS] += steps(&person));
+        let fold_of = folds_of(design.panel);
+        design.people().for_each(|(i, person)| rows[fold_of[i]] += steps(&person));
         let are_rows = rows.iter().sum::<usize>() < bends.penalised();
         let mut kept: Vec<Vec<f64>> = vec![vec![]; FOLDS];
         let mut grams: Vec<Gram> = if are_rows { vec![] } else { (0..FOLDS).map(|_| Gram::new(width)).collect() };
         for (i, person) in design.people() {
-            let fold = i % FOLDS;
+            let fold = fold_of[i];
             for t in 0..steps(&person) {
                 let (state, next) = (&person.states[t * p..(t + 1) * p], &person.states[(t + 1) * p..(t + 2) * p]);
                 let out = if are_rows { &mut row } else { &mut kept[fold] };
@@ -260,6 +281,26 @@ mod tests {
         let basis = StateBasis::Spline(vec![NaturalSpline::new(vec![2.0, 4.0, 8.0]).unwrap()]);
         approx::assert_relative_eq!(Slopes::of(&basis).largest(&[0.0, 0.0, 1.0]), 0.625, max_relative = 1e-6);
         approx::assert_relative_eq!(Slopes::of(&basis).largest(&[0.0, -3.0, 1.0]), 1.0, max_relative = 1e-6);
+    }
+
+    #[test]
+    fn levels_that_take_turns_are_spread_over_the_folds() {
+        use crate::kernel::data::{Labels, PanelBuilder, Person};
+        let folds = |levels: u32, people: u32| {
+            let mut builder = PanelBuilder::new(Labels::numbered(levels as usize), Labels::numbered(1), 1).unwrap();
+            for i in 0..people {
+                let (id, level) = (i.to_string(), i % levels);
+                builder.push(Person { id: &id, level, states: &[0.1, 0.2], actions: &[0], rewards: &[1.0] }).unwrap();
+            }
+            folds_of(&builder.finish())
+        };
+        assert_eq!(folds(3, 7), [0, 1, 2, 3, 4, 0, 1], "by place where that serves");
+        let found = folds(10, 50);
+        for level in 0..10 {
+            let mut own: Vec<usize> = (0..5).map(|turn| found[10 * turn + level]).collect();
+            own.sort_unstable();
+            assert_eq!(own, [0, 1, 2, 3, 4], "level {level}");
+        }
     }
 
     #[test]

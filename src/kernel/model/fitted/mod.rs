@@ -34,6 +34,7 @@ use super::{Mechanism, NoiseLaw};
 use crate::kernel::data::Panel;
 use crate::kernel::numeric::network::StandardizerError;
 use crate::kernel::numeric::{LeastSquaresError, Stream, TooManyMonomials};
+use groups::Group;
 use neural::{Nets, fit_nets};
 use regression::{Table, fit_table, level_values};
 use reweigh::reweigh;
@@ -182,23 +183,28 @@ enum Means {
 /// # Errors
 /// [`FitError`]: a level without data, levels that are no numbers, a degree out of reach.
 pub fn fit(panel: &Panel, settings: &FitSettings) -> Result<Fitted, FitError> {
-    let FitSettings { basis, pooling, code, stream, noise, keep } = *settings;
-    let is_plain = noise == NoiseChoice::Additive && keep.is_empty();
+    let FitSettings { basis, pooling, stream, noise, keep, .. } = *settings;
     if basis == Basis::Neural {
         let fitted = fit_neural(panel, pooling, &NeuralSettings::default(), stream)?;
-        if is_plain {
+        if noise == NoiseChoice::Additive && keep.is_empty() {
             return Ok(fitted);
         }
         let law = FittedNoise::choose(&fitted, panel, noise, keep, stream);
         return Ok(fitted.with_noise(law, panel));
     }
+    Ok(fit_groups(panel, settings)?.0)
+}
+
+/// A least-squares mechanism, with whom it was fitted to together and how smoothly.
+fn fit_groups(panel: &Panel, settings: &FitSettings) -> Result<(Fitted, Pooling, Vec<Group>), FitError> {
+    let FitSettings { basis, pooling, code, stream, noise, keep } = *settings;
     let values = level_values(panel, code)?;
     let initial = initial_means(panel)?;
     let (pooling, groups) = groups::groups(panel, basis, pooling, code, &values)?;
     let (table, reports) = fit_table(panel, &groups, pooling, code, &values)?;
     let mut fitted = Fitted::new(panel, initial, Means::Table(table), reports);
-    if is_plain {
-        return Ok(fitted.with_gain(panel));
+    if noise == NoiseChoice::Additive && keep.is_empty() {
+        return Ok((fitted.with_gain(panel), pooling, groups));
     }
     let mut law = FittedNoise::choose(&fitted, panel, noise, keep, stream);
     let precisions = law.precisions(panel);
@@ -207,7 +213,7 @@ pub fn fit(panel: &Panel, settings: &FitSettings) -> Result<Fitted, FitError> {
         fitted.means = Means::Table(table);
         law = law.refit(&fitted, panel, &vec![1.0; panel.people()]);
     }
-    Ok(fitted.with_noise(law, panel))
+    Ok((fitted.with_noise(law, panel), pooling, groups))
 }
 
 /// Fits a mechanism by nets of the given shape and training.
