@@ -35,7 +35,7 @@ pub(super) fn figures(sources: &Sources) -> Files {
     if !results.regret.is_empty() {
         let letters = [['a', 'b', 'c'], ['d', 'e', 'f']];
         for (panels, [a, b, c]) in super::tables::regret_panels(results, &regret_scale).into_iter().zip(letters) {
-            let panels = RegretPanels { size: THIRD, ..panels };
+            let panels = RegretPanels { size: HALF, ..panels };
             figures.extend([panels.by_method(a), panels.three_laws(b), panels.in_error(c)]);
         }
     }
