@@ -98,6 +98,7 @@ fn nobodys_files_are_overwritten_and_nothing_of_an_earlier_study_is_left() {
     let study = ["study", "--data", "study.csv", "--replicates", "20", "--out"];
     let with = |more: &[&'static str]| [&study[..], more].concat();
 
+    assert_eq!(folder.names(), ["study.csv"]);
     fs::create_dir(folder.0.join("mine")).unwrap();
     fs::write(folder.0.join("mine/index.html"), "mine").unwrap();
     let message = folder.refuse(&with(&["mine"]), "");

@@ -5,7 +5,7 @@
 //! | verdict | when |
 //! |---|---|
 //! | data cannot support a policy | one level or one action; a level with fewer than [`FEWEST_AT_A_LEVEL`] people; a fit that failed; learning that did not end well; Ours takes one action for everybody; refits on half of the people change at least [`MOST_CHANGED`] of the decisions; at least [`UNSUPPORTED`] of Ours' decisions are actions that people like that hardly ever received; at least [`HELD`] of its action values had to be held within what rewards allow; no interval |
-//! | counterfactuals are not to be believed | a coordinate of few values that is carried over; residual spread ([`SD_RATIO`]) or shape ([`SHAPE_DISTANCE`]) that differs between levels beyond the noise model, by a p-value below 0.05 after Holm's correction; [`SUPPORT_OUTSIDE`] or more of a level's counterfactual states where nobody of that level was seen; no CF metric |
+//! | counterfactuals are not to be believed | a coordinate of few values that is carried over; residual spread ([`SD_RATIO`]) or shape ([`SHAPE_DISTANCE`]) that differs between levels beyond the noise model, by a p-value below 0.01 after Holm's correction; [`SUPPORT_OUTSIDE`] or more of a level's counterfactual states where nobody of that level was seen; no CF metric |
 //! | worth more, worth less | the 95 % interval of Ours minus what people received excludes 0 |
 //! | no difference can be seen | otherwise |
 //!
