@@ -7,7 +7,7 @@ use super::super::regression::{RegressionReport, resolve};
 use super::super::terms::{Block, blocks};
 use super::super::{FitError, LevelCode, Pooling};
 use crate::kernel::data::Panel;
-use crate::kernel::numeric::{Gram, GramFactor, least_squares};
+use crate::kernel::numeric::{Gram, GramFactor, Stream, fill_standard_normal, least_squares};
 use std::ops::Range;
 
 /// Rows weighted and multiplied at a time: enough for long products, few enough to stay in cache.
@@ -125,11 +125,13 @@ impl WeightedRegression {
 
     /// Solves with weights and writes the coefficients of every level it speaks of.
     ///
-    /// `precisions` has, for each output whose spread varies, 1/σ² at every decision of the panel; it may be empty.
+    /// `precisions` has, for each output whose spread varies, 1/σ² at every decision of the panel; it may be empty. With `bends` the
+    /// penalised part is drawn too: see [`Refitter::draw`](super::Refitter::draw).
     pub fn solve(
         &self,
         people: &[f64],
         precisions: &[Option<Vec<f64>>],
+        bends: Option<Stream>,
         coefficients: &mut [Vec<Vec<f64>>],
     ) -> Result<RegressionReport, FitError> {
         let (p, columns) = (self.state_dim, self.columns);
@@ -145,14 +147,15 @@ impl WeightedRegression {
             };
             let own = precise(output).map(|_| self.known(&weights));
             let known = own.as_ref().or(shared.as_ref()).expect("sums with precisions or without");
+            let bends = bends.map(|stream| stream.index(output as u64));
             let found = if output < p || self.without_next.owners.is_empty() {
-                self.output(&weights, known, columns + output, output)?
+                self.output(&weights, known, columns + output, output, bends)?
             } else {
                 // Rewards also have the decisions whose next state was not seen.
                 let mut rest = Gram::new(self.without_next.width);
                 let rows = self.without_next.add_weighted(&weights, &mut rest, &mut Vec::new());
                 let all = known.without_next_states(columns, p).plus(rest.matrix(), rows);
-                self.output(&weights, &all, columns, output)?
+                self.output(&weights, &all, columns, output, bends)?
             };
             outputs.push(found);
         }
@@ -191,21 +194,49 @@ impl WeightedRegression {
     }
 
     /// The coefficients of one output, `at` its column of the sums.
-    fn output(&self, weights: &RowWeights<'_>, sums: &Sums, at: usize, output: usize) -> Result<Output, FitError> {
+    fn output(
+        &self,
+        weights: &RowWeights<'_>,
+        sums: &Sums,
+        at: usize,
+        output: usize,
+        bends: Option<Stream>,
+    ) -> Result<Output, FitError> {
         let columns = self.columns;
         if sums.rows == 0.0 {
             return Ok(Output { coefficients: vec![0.0; columns], rank: columns, residual_sd: 0.0 });
         }
-        let (coefficients, rank) = match self.factor(sums, self.penalties[output]) {
+        let factor = self.factor(sums, self.penalties[output]);
+        let (mut coefficients, rank) = match &factor {
             Some(factor) => {
                 let mut b: Vec<f64> = (0..columns).map(|i| sums.gram[i * sums.width + at]).collect();
                 factor.solve_in_place(&mut b);
                 (b, columns)
             }
-            None => self.by_rows(weights, output)?,
+            None => self.by_rows(weights, output, &[])?,
         };
         let degrees = if self.penalties[output] == 0.0 { rank as f64 } else { self.degrees[output] };
         let residual_sd = (sums.residual(columns, at, &coefficients) / (sums.rows - degrees).max(1.0)).sqrt();
+        if let Some(stream) = bends.filter(|_| self.penalties[output] > 0.0) {
+            // e = σ √(n_w / n) ε: the rows count for n however the weights are scaled.
+            let mut drawn = vec![0.0; self.bends.len() / columns];
+            fill_standard_normal(&mut stream.rng(), &mut drawn);
+            let rest = if output == self.state_dim { self.without_next.owners.len() } else { 0 };
+            let size = residual_sd * (sums.rows / (self.with_next.owners.len() + rest) as f64).sqrt();
+            drawn.iter_mut().for_each(|e| *e *= size);
+            match &factor {
+                Some(factor) => {
+                    let root = (self.penalties[output] * sums.rows).sqrt();
+                    let mut moved = vec![0.0; columns];
+                    for (bend, e) in self.bends.chunks_exact(columns).zip(&drawn) {
+                        moved.iter_mut().zip(bend).for_each(|(m, l)| *m += root * e * l);
+                    }
+                    factor.solve_in_place(&mut moved);
+                    coefficients.iter_mut().zip(moved).for_each(|(b, m)| *b += m);
+                }
+                None => coefficients = self.by_rows(weights, output, &drawn)?.0,
+            }
+        }
         Ok(Output { coefficients, rank, residual_sd })
     }
 
@@ -222,8 +253,9 @@ impl WeightedRegression {
         Gram::from_lower(self.columns, 0, &matrix).factor().ok()
     }
 
-    /// QR of √w X with √(λ n_w) L below: the minimum-norm solution where the weights leave it undetermined.
-    fn by_rows(&self, weights: &RowWeights<'_>, output: usize) -> Result<(Vec<f64>, usize), FitError> {
+    /// QR of √w X with √(λ n_w) L below: the minimum-norm solution where the weights leave it undetermined. `drawn` are the targets of
+    /// the rows below, 0 where they end.
+    fn by_rows(&self, weights: &RowWeights<'_>, output: usize, drawn: &[f64]) -> Result<(Vec<f64>, usize), FitError> {
         let (p, columns) = (self.state_dim, self.columns);
         let (mut design, mut target, mut total) = (Vec::new(), Vec::new(), 0.0);
         let mut take = |rows: &Rows, at: usize| {
@@ -244,6 +276,7 @@ impl WeightedRegression {
         if self.penalties[output] > 0.0 {
             let weight = (self.penalties[output] * total).sqrt();
             design.extend(self.bends.iter().map(|l| weight * l));
+            target.extend_from_slice(drawn);
             target.resize(design.len() / columns, 0.0);
         }
         let fit = least_squares(&design, &target, columns, 1)?;
