@@ -226,7 +226,8 @@ pub struct ModelOptions {
     /// How levels enter a pooled regression
     #[arg(long, value_enum, default_value_t = Code::Indicator)]
     pub level_code: Code,
-    /// How noise is carried from level to level: whichever model predicts unseen people better, or one of the three
+    /// How noise is carried from level to level: whichever model predicts unseen people better, or one of the three. A coordinate with few values
+    /// stays additive when chosen and takes the model asked for otherwise; its counterfactuals are not to be believed either way: see --keep
     #[arg(long, value_enum, default_value_t = Noise::Chosen)]
     pub noise: Noise,
     /// State columns (or `reward`) with the observed value in every world: the attribute has no effect on them, or an accepted one

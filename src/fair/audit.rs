@@ -113,7 +113,7 @@ impl Policy {
         if learned_from.min(panel.people()) < FEW_PEOPLE {
             warnings.push(format!(
                 "{learned_from} people learned from and {} judged on: with so few, 95 % intervals of values and of the CF metric covered in \
-                 88 to 97 % of trials (tests/coverage)",
+                 93 to 97 % of trials (tests/coverage)",
                 panel.people()
             ));
         }
@@ -165,7 +165,7 @@ impl Policy {
     }
 }
 
-/// Fewer people than this, and coverage was below what it says in some worlds: 0.88 to 0.97 at N = 100, against 0.90 to 0.98 at N = 400.
+/// Fewer people than this, and coverage was a little below what it says in some worlds: 0.93 to 0.97 at N = 100.
 pub(super) const FEW_PEOPLE: usize = 200;
 
 const OWN_PEOPLE: &str =

@@ -171,8 +171,9 @@ pub fn unfairness(
         .map(|b| match yardstick {
             Yardstick::Certificate(certificate) => follow(&certificate.replicate(b), &certificate.weights(panel, b)),
             Yardstick::Judged { refitter, carried, seed, .. } => {
-                let weights = person_weights(panel.ids(), Stream::new(*seed).named("people").index(b as u64));
-                let refitted = refitter.refit(&weights)?;
+                let stream = Stream::new(*seed).named("people").index(b as u64);
+                let weights = person_weights(panel.ids(), stream);
+                let refitted = refitter.draw(&weights, stream)?;
                 match carried {
                     None => follow(&refitted, &weights),
                     Some(carried) => follow(&pooled(carried, refitter, &refitted, panel.transitions()), &weights),

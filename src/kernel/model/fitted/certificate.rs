@@ -8,7 +8,8 @@ use crate::kernel::numeric::{Packed, Stream, person_weights};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// A mechanism and B refits of it with random weights on people: a sample of mechanisms that the learning data do not tell apart.
+/// A mechanism and B draws of it with random weights on people ([`Refitter::draw`]): a sample of mechanisms that the learning data do not
+/// tell apart.
 ///
 /// Means of states only, because histories of other worlds need no more; in single precision. Nothing in it is about a person. In a file
 /// it takes 5⅓ characters for each of B·(K·p + K·|A|·p·q) numbers, q the functions of the state: about 53 kB for B = 200, one state, two
@@ -37,7 +38,7 @@ impl Certificate {
         let refits: Vec<(Vec<f64>, Option<FittedNoise>)> = (0..replicates)
             .into_par_iter()
             .map(|b| {
-                let refitted = refitter.refit(&weights(panel, seed, b))?;
+                let refitted = refitter.draw(&weights(panel, seed, b), replicate_stream(seed, b))?;
                 Ok((state_numbers(&refitted), refitted.noise.filter(|noise| !noise.is_additive())))
             })
             .collect::<Result<_, RefitError>>()?;
@@ -107,7 +108,12 @@ impl Certificate {
 
 /// Exp(1) weights by (seed, replicate, id).
 fn weights(panel: &Panel, seed: u64, b: usize) -> Vec<f64> {
-    person_weights(panel.ids(), Stream::new(seed).named("people").index(b as u64))
+    person_weights(panel.ids(), replicate_stream(seed, b))
+}
+
+/// What the b-th replicate is drawn from.
+fn replicate_stream(seed: u64, b: usize) -> Stream {
+    Stream::new(seed).named("people").index(b as u64)
 }
 
 /// A hash of who is in a panel and where they were, the same in every order of people.
@@ -195,14 +201,14 @@ mod tests {
     }
 
     #[test]
-    fn replicates_are_refits_with_the_weights_of_their_number() {
+    fn replicates_are_drawn_with_the_weights_of_their_number() {
         let panel = panel();
         for (basis, pooling) in [(Basis::Spline, Pooling::PerLevel), (Basis::Linear, Pooling::Pooled)] {
             let (refitter, certificate) = certificate(&panel, basis, pooling);
             assert!(certificate.is_consistent() && certificate.was_made_from(&panel));
             assert_eq!((certificate.people(), certificate.replicates()), (150, 5));
             for b in 0..5 {
-                let expected = refitter.refit(&certificate.weights(&panel, b)).unwrap();
+                let expected = refitter.draw(&certificate.weights(&panel, b), replicate_stream(9, b)).unwrap();
                 for (x, y) in means(&certificate.replicate(b)).iter().zip(means(&expected)) {
                     // Sums of a few dozen coefficients in single precision.
                     assert!((x - y).abs() < 1e-5 * (1.0 + y.abs()), "{b}: {x} and {y}");

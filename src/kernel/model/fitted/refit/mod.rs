@@ -7,6 +7,7 @@ mod tests;
 use super::regression::{Coefficients, RegressionReport, level_values};
 use super::{Basis, FitError, FitSettings, Fitted, FittedNoise, Means, fit_groups};
 use crate::kernel::data::Panel;
+use crate::kernel::numeric::Stream;
 use regression::WeightedRegression;
 
 /// A mechanism that can be fitted again with a weight for each person.
@@ -110,20 +111,47 @@ impl Refitter {
     /// # Errors
     /// [`RefitError`] about weights: their number, their sign, a level left empty.
     pub fn refit(&self, weights: &[f64]) -> Result<Fitted, RefitError> {
+        self.fit_again(weights, None)
+    }
+
+    /// A mechanism that the data do not tell apart from the fit: refitted with these weights, and with its penalised bends drawn.
+    ///
+    /// A refit varies as the estimate varies, round the estimate. But a penalised spline is too straight, and the truth bends by as much
+    /// as the penalty thinks usual; no refit with the same penalty shows it. Drawing the penalty's targets does:
+    ///
+    /// # Equation
+    /// ```text
+    /// b*_w = (Σᵢ wᵢ XᵢᵀXᵢ + λ n_w P)⁻¹ (Σᵢ wᵢ Xᵢᵀyᵢ + √(λ n_w) Lᵀe),   e ~ N(0, σ̂² n_w / n),   P = LᵀL
+    /// ```
+    /// whose covariance is that of refits plus σ²λn A⁻¹PA⁻¹, A = XᵀX + λnP: the squared bias to be expected of functions as rough as λ
+    /// says. With independent errors of equal variance the sum is σ²A⁻¹, the Bayesian covariance of a smoothing spline, whose intervals cover the
+    /// truth on average over the state. In the paper's non-linear world (N = 100, T = 8) the upper 95 % bound of the CF metric covers more often
+    /// with it: `tests/coverage`.
+    ///
+    /// # Errors
+    /// As [`refit`](Self::refit).
+    ///
+    /// # Reference
+    /// Nychka, Bayesian confidence intervals for smoothing splines, Journal of the American Statistical Association 83 (1988) 1134–1143.
+    pub fn draw(&self, weights: &[f64], bends: Stream) -> Result<Fitted, RefitError> {
+        self.fit_again(weights, Some(bends))
+    }
+
+    fn fit_again(&self, weights: &[f64], bends: Option<Stream>) -> Result<Fitted, RefitError> {
         if weights.len() != self.people() {
             return Err(RefitError::WeightCount { found: weights.len(), people: self.people() });
         }
         if let Some(position) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
             return Err(RefitError::Weight { position, weight: weights[position] });
         }
-        let plain = self.refit_means(weights, &[])?;
+        let plain = self.refit_means(weights, &[], bends)?;
         let (Some(noise), Some(panel)) = (fitted_noise(&self.fitted), &self.panel) else { return Ok(plain) };
         // As the fit does: noise around plain means, means with the precision that this gives them, noise around those.
         let mut law = noise.refit(&plain, panel, weights);
         let precisions = law.precisions(panel);
         let mut means = plain;
         if precisions.iter().any(Option::is_some) {
-            means = self.refit_means(weights, &precisions)?;
+            means = self.refit_means(weights, &precisions, bends)?;
             law = law.refit(&means, panel, weights);
         }
         means.noise = Some(law);
@@ -131,13 +159,19 @@ impl Refitter {
     }
 
     /// Means alone; the noise is that of the unweighted fit.
-    fn refit_means(&self, weights: &[f64], precisions: &[Option<Vec<f64>>]) -> Result<Fitted, RefitError> {
+    fn refit_means(
+        &self,
+        weights: &[f64],
+        precisions: &[Option<Vec<f64>>],
+        bends: Option<Stream>,
+    ) -> Result<Fitted, RefitError> {
         let initial = self.initial_means(weights)?;
         let (levels, actions) = (initial.len(), self.fitted.actions);
         let mut coefficients = vec![vec![Vec::new(); actions]; levels];
         let mut reports: Vec<RegressionReport> = Vec::with_capacity(self.regressions.len());
-        for regression in &self.regressions {
-            reports.push(regression.solve(weights, precisions, &mut coefficients)?);
+        for (at, regression) in self.regressions.iter().enumerate() {
+            let bends = bends.map(|stream| stream.named("bends").index(at as u64));
+            reports.push(regression.solve(weights, precisions, bends, &mut coefficients)?);
         }
         let bases = self.regressions.iter().map(|regression| regression.basis().clone()).collect();
         let means = Means::Table(Coefficients::new(bases, coefficients).into());

@@ -9,7 +9,7 @@ use super::super::terms::{Block, blocks};
 use super::super::{FitError, LevelCode, Pooling};
 use crate::kernel::data::Panel;
 use crate::kernel::numeric::ridge_path::{RidgePath, squares_of_gram, squares_of_rows};
-use crate::kernel::numeric::{Gram, least_squares};
+use crate::kernel::numeric::{Gram, Stream, fill_standard_normal, least_squares};
 use std::ops::Range;
 
 /// Rows weighted and multiplied at a time: enough for long products, few enough to stay in cache.
@@ -136,11 +136,13 @@ impl WeightedRegression {
 
     /// Solves with weights and writes the coefficients of every level it speaks of.
     ///
-    /// `precisions` has, for each output whose spread varies, 1/σ² at every decision of the panel; it may be empty.
+    /// `precisions` has, for each output whose spread varies, 1/σ² at every decision of the panel; it may be empty. With `bends` the
+    /// penalised part is drawn too: see [`Refitter::draw`](super::Refitter::draw).
     pub fn solve(
         &self,
         people: &[f64],
         precisions: &[Option<Vec<f64>>],
+        bends: Option<Stream>,
         coefficients: &mut [Vec<Vec<f64>>],
     ) -> Result<RegressionReport, FitError> {
         let (p, columns) = (self.state_dim, self.columns);
@@ -154,11 +156,12 @@ impl WeightedRegression {
                 None => plain,
                 Some(precision) => RowWeights { people, precision: self.mean_precision(people, precision, output) },
             };
+            let drawn = bends.map(|stream| stream.index(output as u64));
             let own = precise(output).map(|_| self.systems(&weights));
             let (known, rewards) = own.as_ref().or(shared.as_ref()).expect("sums with precisions or without");
             outputs.push(match rewards {
-                Some(rewards) if output == p => self.output(&weights, rewards, 0, output)?,
-                _ => self.output(&weights, known, output, output)?,
+                Some(rewards) if output == p => self.output(&weights, rewards, 0, output, drawn)?,
+                _ => self.output(&weights, known, output, output, drawn)?,
             });
         }
         let report = RegressionReport {
@@ -216,27 +219,59 @@ impl WeightedRegression {
         (total > 0.0 && sum > 0.0).then(|| (precision, sum / total))
     }
 
-    /// The coefficients of one output, `at` its place among those of the system.
-    fn output(&self, weights: &RowWeights<'_>, system: &System, at: usize, output: usize) -> Result<Output, FitError> {
+    /// The coefficients of one output, `at` its place among those of the system; with `drawn` the penalised part is drawn too.
+    fn output(
+        &self,
+        weights: &RowWeights<'_>,
+        system: &System,
+        at: usize,
+        output: usize,
+        drawn: Option<Stream>,
+    ) -> Result<Output, FitError> {
         let columns = self.columns;
         if system.rows == 0.0 {
             return Ok(Output { coefficients: vec![0.0; columns], rank: columns, residual_sd: 0.0 });
         }
-        let wanted = [(at, self.penalties[output] * system.rows)];
-        let (coefficients, rank, squares) = match (&system.path, &self.bends) {
+        let weight = self.penalties[output] * system.rows;
+        let wanted = [(at, weight)];
+        let (mut coefficients, rank, squares) = match (&system.path, &self.bends) {
             (Some(path), Some(bends)) => {
                 let found = path.solutions(&wanted);
                 (bends.to_design(&found), columns, system.squares(columns, &wanted, &found))
             }
-            _ => self.by_rows(weights, output)?,
+            _ => self.by_rows(weights, output, &[])?,
         };
         let degrees = if self.penalties[output] == 0.0 { rank as f64 } else { self.degrees[output] };
         let residual_sd = (squares / (system.rows - degrees).max(1.0)).sqrt();
+        if let Some(stream) = drawn.filter(|_| self.penalties[output] > 0.0) {
+            // e = σ √(n_w / n) ε: the rows count for n however the weights are scaled.
+            let rest = if output == self.state_dim { self.without_next.owners.len() } else { 0 };
+            let size = residual_sd * (system.rows / (self.with_next.owners.len() + rest) as f64).sqrt();
+            let draw = |count: usize| {
+                let mut drawn = vec![0.0; count];
+                fill_standard_normal(&mut stream.rng(), &mut drawn);
+                drawn.iter_mut().for_each(|e| *e *= size);
+                drawn
+            };
+            match (&system.path, &self.bends) {
+                (Some(path), Some(bends)) => {
+                    let moved = bends.to_design(&path.towards(weight, &draw(bends.penalised())));
+                    coefficients.iter_mut().zip(moved).for_each(|(b, m)| *b += m);
+                }
+                _ => coefficients = self.by_rows(weights, output, &draw(self.roughness.len() / columns))?.0,
+            }
+        }
         Ok(Output { coefficients, rank, residual_sd })
     }
 
     /// QR of √w X with √(λ n_w) L below: the minimum-norm solution where the weights leave it undetermined, its rank, and ‖√w (y − Xb)‖².
-    fn by_rows(&self, weights: &RowWeights<'_>, output: usize) -> Result<(Vec<f64>, usize, f64), FitError> {
+    /// `drawn` are the targets of the rows below, 0 where they end.
+    fn by_rows(
+        &self,
+        weights: &RowWeights<'_>,
+        output: usize,
+        drawn: &[f64],
+    ) -> Result<(Vec<f64>, usize, f64), FitError> {
         let (p, columns) = (self.state_dim, self.columns);
         let (mut design, mut target, mut total) = (Vec::new(), Vec::new(), 0.0);
         let mut take = |rows: &Rows, at: usize| {
@@ -258,6 +293,7 @@ impl WeightedRegression {
         if self.penalties[output] > 0.0 {
             let weight = (self.penalties[output] * total).sqrt();
             design.extend(self.roughness.iter().map(|l| weight * l));
+            target.extend_from_slice(drawn);
             target.resize(design.len() / columns, 0.0);
         }
         let fit = least_squares(&design, &target, columns, 1)?;
