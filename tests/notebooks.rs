@@ -60,9 +60,9 @@ fn notebooks() -> Vec<Notebook> {
 }
 
 #[test]
-fn there_are_seven_and_they_are_numbered() {
+fn there_are_nine_and_they_are_numbered() {
     let numbers: Vec<String> = notebooks().iter().map(|n| n.name.split('-').next().unwrap_or("").to_string()).collect();
-    assert_eq!(numbers, ["1", "2", "3", "4", "5", "6", "7"]);
+    assert_eq!(numbers, ["1", "2", "3", "4", "5", "6", "7", "8", "9"]);
 }
 
 #[test]
@@ -85,18 +85,24 @@ fn every_cell_was_executed_once_from_top_to_bottom_without_an_error() {
 }
 
 #[test]
-fn cells_are_short_and_the_first_one_names_the_library() {
+fn cells_are_short_and_the_first_two_name_the_library_and_the_parameters() {
     for notebook in notebooks() {
         for (number, cell) in notebook.code() {
             let lines = text(&cell["source"]).lines().count();
             assert!(lines <= CELL_LINES, "{}, code cell {number} has {lines} lines", notebook.name);
         }
         let (_, first) = notebook.code().next().expect("a code cell");
-        assert!(
-            text(&first["source"]).starts_with(
-                ":dep counterfair = { path = \"..\", default-features = false, features = [\"report\"] }\n"
-            ),
+        assert_eq!(
+            text(&first["source"]).trim_end(),
+            ":dep counterfair = { path = \"..\", default-features = false, features = [\"report\"] }\nuse counterfair::prelude::*;",
             "{}",
+            notebook.name
+        );
+        let (_, second) = notebook.code().nth(1).expect("a second code cell");
+        let parameters = text(&second["source"]);
+        assert!(
+            parameters.lines().all(|line| line.starts_with("const ")),
+            "{} has no parameters on top",
             notebook.name
         );
     }
@@ -120,6 +126,94 @@ fn every_table_and_picture_has_words_beside_it() {
         }
     }
     assert!(tables >= 20 && pictures >= 10, "{tables} tables and {pictures} pictures");
+}
+
+#[test]
+fn every_picture_has_a_caption_that_can_be_seen() {
+    for notebook in notebooks() {
+        for (number, cell) in notebook.code() {
+            for output in cell["outputs"].as_array().expect("outputs") {
+                let Some(svg) = output["data"].get("image/svg+xml").map(text) else { continue };
+                assert!(svg.contains("<g class=\"caption\""), "{}, code cell {number}: no caption", notebook.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_notebook_invites_two_changes_and_says_what_to_expect() {
+    for notebook in notebooks() {
+        let prose = notebook.prose();
+        let (_, tried) = prose.split_once("## Try this").unwrap_or_else(|| panic!("{}: nothing to try", notebook.name));
+        assert!(tried.matches("*Expect*").count() >= 2, "{}", notebook.name);
+    }
+}
+
+/// The text of every output of the cells of a notebook, in order.
+fn shown(number: &str) -> String {
+    let notebook = notebooks().into_iter().find(|n| n.name.starts_with(number)).expect("a notebook");
+    let outputs = notebook.code().flat_map(|(_, cell)| cell["outputs"].as_array().expect("outputs").clone());
+    let words = |output: Value| match output["data"].get("text/plain") {
+        Some(words) => text(words),
+        None => text(&output["text"]),
+    };
+    outputs.map(|output| words(output) + "\n").collect()
+}
+
+/// The cells of the first line that begins with a name, split where two spaces are.
+fn row(text: &str, name: &str) -> Vec<String> {
+    let line = text.lines().find(|line| line.trim_start().starts_with(name));
+    let line = line.unwrap_or_else(|| panic!("no line begins with {name} in\n{text}"));
+    line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(String::from).collect()
+}
+
+/// The number a cell begins with.
+fn number(cell: &str) -> f64 {
+    let first = cell.split_whitespace().next().unwrap_or("").replace('−', "-");
+    first.parse().unwrap_or_else(|_| panic!("{cell} begins with no number"))
+}
+
+/// What the text of a notebook says of its numbers holds for the numbers it shows; that these are what comes out is `notebooks/run --check`.
+#[test]
+fn the_text_about_policies_holds_for_the_numbers_shown() {
+    let one = shown("1-");
+    let by_hand = one.lines().find(|line| line.starts_with("Z ← 0")).expect("by hand").to_string();
+    assert!(one.matches(by_hand.trim_end()).count() >= 2, "by hand and by the library: {by_hand}");
+    for true_worlds in ["true worlds, N = 1000", "true worlds  "] {
+        assert_eq!(row(&one, true_worlds)[1], "0 exactly");
+    }
+    let metrics = ["FLAP, N = 100 ", "FLAP, N = 1000 ", "FLAP, N = 10000 "].map(|name| number(&row(&one, name)[1]));
+    assert!(metrics[0] > metrics[1] && metrics[1] > metrics[2], "{metrics:?}");
+    assert!(number(&row(&one, "FLAP at every step")[1]) > 5.0 * number(&row(&one, "alg:cf:1  ")[1]));
+
+    let two = shown("2-");
+    assert_eq!(row(&two, "Behaviour")[2], "0 exactly", "Behaviour does not look at the state");
+    assert_eq!(row(&two, "Unaware")[1], "0 exactly", "Unaware is not told the level");
+    assert!(number(&row(&two, "Unaware")[3]) > 0.1 && number(&row(&two, "Full ")[1]) > 0.0);
+    assert!(two.contains("CF metric: 0.5000"), "three of six decisions");
+    assert!(two.contains("CF metric of Unaware: 0\n"), "δ = 0");
+
+    let three = shown("3-");
+    assert_eq!(
+        row(&three, "Ours, true means")[1..],
+        row(&three, "Oracle  ")[1..],
+        "with true means Ours is the Oracle"
+    );
+    assert_eq!(row(&three, "Oracle  ")[1], "0 exactly");
+    let metric = |name: &str| number(&row(&three, name)[1]);
+    assert!(metric("Ours, N / 5") > metric("Ours  ") && metric("Ours, straight lines") > metric("Ours  "));
+
+    let six = shown("6-");
+    assert_eq!(row(&six, "fair policy")[1..], row(&six, "its replay")[1..], "the same actions, the same value");
+    let straight = |words: &str| {
+        let line =
+            six.lines().find(|line| line.contains(words)).expect("a line").replace("above the straight line:", "");
+        let parts: Vec<f64> = line.split(['±', '(']).take(2).map(|cell| number(cell.trim())).collect();
+        (parts[0].abs(), parts[1])
+    };
+    let ((one_coin, its), (many, theirs)) = (straight("one coin per person"), straight("one coin per decision"));
+    assert!(one_coin <= 2.0 * its, "straight: {one_coin} ± {its}");
+    assert!(many > 2.0 * theirs, "and the same test sees the curved one: {many} ± {theirs}");
 }
 
 #[test]

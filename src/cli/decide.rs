@@ -4,7 +4,8 @@ use super::error::CliError;
 use super::lines::{LONGEST_LINE, Lines};
 use super::log::Log;
 use super::output::harmless_json;
-use counterfair::fair::{Deployment, Explain, HISTORY, MemoryFile, OnError, Policy};
+use super::program::PolicyOptions;
+use counterfair::fair::{Deployment, Explain, HISTORY, MemoryFile, OnError, Policy, RequestError};
 use counterfair::kernel::data::distinct_files;
 use serde_json::json;
 use std::io::Write;
@@ -12,9 +13,11 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The policy file
-    #[arg(long, value_name = "FILE")]
-    policy: PathBuf,
+    #[command(flatten)]
+    policy: PolicyOptions,
+    /// Seed of what is drawn where a program answers with probabilities: a function of seed, person and time
+    #[arg(long, default_value_t = 1, requires = "policy_command")]
+    seed: u64,
     /// Remember people in this file, which survives a crash: no answer is given before what it rests on is on disk
     #[arg(long, value_name = "FILE")]
     memory: Option<PathBuf>,
@@ -37,7 +40,10 @@ pub struct Arguments {
 
 /// A policy that may be served.
 pub fn load(path: &Path, serve_anyway: bool) -> Result<Policy, CliError> {
-    let policy = Policy::load(path)?;
+    served(Policy::load(path)?, path, serve_anyway)
+}
+
+fn served(policy: Policy, path: &Path, serve_anyway: bool) -> Result<Policy, CliError> {
     match policy.fitness() {
         Err(why) if !serve_anyway => Err(CliError::NotServed { file: path.display().to_string(), why }),
         _ => Ok(policy),
@@ -47,8 +53,9 @@ pub fn load(path: &Path, serve_anyway: bool) -> Result<Policy, CliError> {
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     let mut written: Vec<(&str, &Path)> = arguments.memory.iter().map(|path| ("--memory", path.as_path())).collect();
     written.extend(arguments.log.iter().map(|path| ("--log", path.as_path())));
-    distinct_files(&written, &[("--policy", &arguments.policy)])?;
-    let policy = load(&arguments.policy, arguments.serve_anyway)?;
+    distinct_files(&written, &[("--policy", arguments.policy.file())])?;
+    arguments.policy.refuse_idle(0)?;
+    let policy = served(arguments.policy.load()?, arguments.policy.file(), arguments.serve_anyway)?;
     let deployment = match &arguments.memory {
         None => policy.deploy(),
         Some(file) => {
@@ -56,7 +63,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
             Deployment::with_memory(policy, memory)
         }
     };
-    let mut deployment = deployment.explaining(match (arguments.explain, &arguments.log) {
+    let mut deployment = deployment.with_seed(arguments.seed).explaining(match (arguments.explain, &arguments.log) {
         (true, _) => Explain::InAnswer,
         (false, Some(_)) => Explain::InDecision,
         (false, None) => Explain::Never,
@@ -108,7 +115,10 @@ fn answer(
     for ((number, _), answer) in lines.iter().zip(&answered) {
         match answer {
             Ok(answer) => answers.push_str(&answer.text),
-            Err(error) if on_error == OnError::GoOn => answers.push_str(&error.to_json(*number)),
+            // A program that went wrong will answer nobody: whoever watches over this process had better know.
+            Err(error) if on_error == OnError::GoOn && !matches!(error.problem, RequestError::Program(_)) => {
+                answers.push_str(&error.to_json(*number))
+            }
             Err(error) => {
                 let stopped = CliError::Line { line: *number, problem: error.to_string() };
                 return Ok((answers, answered.len(), Some(stopped)));

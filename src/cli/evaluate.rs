@@ -3,6 +3,7 @@
 use super::error::CliError;
 use super::options::{Missing, ModelOptions, ReadingOptions, say_about};
 use super::output::{say, say_json, stages, table, warn};
+use super::program::{NamedCommand, PolicyOptions};
 use counterfair::fair::{Audit, AuditSettings, JUDGED, Policy};
 use counterfair::kernel::data::Panel;
 use counterfair::kernel::evaluate::recorded::{Dropout, RecordedSettings, RecordedValue, Resampled, StayingModel};
@@ -21,15 +22,20 @@ const CONFIDENCE: f64 = 0.95;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The policy file
-    #[arg(long, value_name = "FILE")]
-    policy: PathBuf,
+    #[command(flatten)]
+    policy: PolicyOptions,
+    /// γ that a program is judged with [default: that of the policy file its preprocessing is from, or 0.9]
+    #[arg(long, requires = "policy_command", value_parser = discount)]
+    discount: Option<f64>,
     /// The file to evaluate on, laid out as the one the policy was learned from; best not the same people
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
     /// Other policy files to compare with, named after their files
     #[arg(long, value_name = "FILE")]
     against: Vec<PathBuf>,
+    /// Programs to compare with; they are shown what --reads and --preprocessing say, or made with the policy file's preprocessing
+    #[arg(long, value_name = "NAME=COMMAND")]
+    against_command: Vec<NamedCommand>,
     #[command(flatten)]
     reading: ReadingOptions,
     /// Weight people who stayed, as `--missing weigh` does, and still refuse missing cells
@@ -56,20 +62,16 @@ impl Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let policy = Policy::load(&arguments.policy).map_err(counterfair::fair::Error::from)?;
-    let others = arguments
-        .against
-        .iter()
-        .map(|path| {
-            let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-            if TAKEN.contains(&name.as_str()) {
-                return Err(CliError::Argument(format!(
-                    "--against {}: `{name}` already names something in the tables; copy the file to another name",
-                    path.display()
-                )));
-            }
-            Ok((name, Policy::load(path).map_err(counterfair::fair::Error::from)?))
-        })
+    arguments.policy.refuse_idle(arguments.against_command.len())?;
+    let names = names_of_others(arguments)?;
+    let mut policy = arguments.policy.load()?;
+    policy.manifest.discount = arguments.discount.unwrap_or(policy.manifest.discount);
+    let files = arguments.against.iter().map(|path| Ok(Policy::load(path)?));
+    let programs = arguments.against_command.iter().map(|named| arguments.policy.start(&named.command));
+    let others = names
+        .into_iter()
+        .zip(files.chain(programs))
+        .map(|(name, policy)| Ok((name, policy?)))
         .collect::<Result<Vec<_>, CliError>>()?;
     let (people, audit) = stages(|watch| {
         watch("reading");
@@ -104,6 +106,35 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         warn(&audit.warnings);
     }
     Ok(())
+}
+
+/// What the policies to compare with are called: each differently, and none as something else in the tables.
+fn names_of_others(arguments: &Arguments) -> Result<Vec<String>, CliError> {
+    let mut names: Vec<String> = Vec::new();
+    let mut take = |option: &str, given: String, name: String| {
+        if TAKEN.contains(&name.as_str()) || names.contains(&name) {
+            return Err(CliError::Argument(format!(
+                "{option} {given}: `{name}` already names something in the tables; choose another name"
+            )));
+        }
+        names.push(name);
+        Ok(())
+    };
+    for path in &arguments.against {
+        let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        take("--against", path.display().to_string(), name)?;
+    }
+    for NamedCommand { name, .. } in &arguments.against_command {
+        take("--against-command", name.clone(), name.clone())?;
+    }
+    Ok(names)
+}
+
+fn discount(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(discount) if (0.0..1.0).contains(&discount) => Ok(discount),
+        _ => Err("not a number from 0 up to, but not including, 1".into()),
+    }
 }
 
 /// The value of the judged policy.
@@ -333,12 +364,16 @@ fn as_json(policy: &Policy, panel: &Panel, audit: &Audit) -> Value {
             "tipping_gamma": s.tipping,
         })
     });
-    json!({
+    let mut evaluation = json!({
         "format": "counterfair evaluation", "version": VERSION,
         "method": policy.method, "people": panel.people(), "decisions": panel.decisions(), "discount": policy.manifest.discount,
         "value": value, "difference": differences, "allowed": values.allowed,
         "weights": judged.weights, "propensity": values.propensity, "staying": values.staying,
         "cf_metric": cf_metric, "total_variation": total_variation, "pairs": pairs, "parity_gap": parity_gap,
         "action_shares": shares, "sensitivity": sensitivity, "learned_from_these_people": own_people, "warnings": warnings,
-    })
+    });
+    if let Some(program) = policy.program() {
+        evaluation["program"] = json!(program.command().words);
+    }
+    evaluation
 }

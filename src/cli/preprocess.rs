@@ -3,8 +3,8 @@
 use super::error::CliError;
 use super::options::{DataOptions, ModelOptions};
 use super::output::{mechanism_table, noise_report, say, say_json, say_noise, stages, warn};
-use counterfair::fair::preprocess;
-use counterfair::kernel::data::{atomically, distinct_files};
+use counterfair::fair::{FittedPreprocessing, preprocess};
+use counterfair::kernel::data::distinct_files;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -19,7 +19,7 @@ pub struct Arguments {
     /// The file to write: the input's columns, with the counterfactual states of all levels as state1, state2, …
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Save the fitted mechanism as JSON
+    /// Save the fitted mechanism with names and columns as JSON, for `evaluate` and `decide` with a `--policy-command`
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
     /// Print the summary as JSON
@@ -40,7 +40,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         Ok::<_, CliError>((people, done))
     })?;
     if let Some(path) = &arguments.save {
-        atomically(path, |out| Ok(serde_json::to_writer_pretty(out, &done.mechanism)?))?;
+        FittedPreprocessing::of(&people, &done).save(path)?;
     }
     let panel = people.panel();
     let warnings = done.warnings(&people);

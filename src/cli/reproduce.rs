@@ -4,7 +4,9 @@ use super::output::{command_line, note, say};
 use super::studies::{StudyError, given};
 use clap::Args;
 use counterfair::kernel::data::WriteError;
-use counterfair::report::{Manifest, Report, Section, claims as claims_section, learners, real_data, semi, sim_all};
+use counterfair::report::{
+    Manifest, Report, Section, claims as claims_section, learners, real_data, regret, semi, sim_all,
+};
 use counterfair::reproduction::{
     Context, DISCOUNT, Finished, Grid, Label, Learner, Merged, PaperWorld, Plan, Progress, Record, RunError, Scale,
     Selection, Shard, Stages, merge as join, run, select,
@@ -21,7 +23,7 @@ use std::time::{Duration, Instant};
 /// The full grids of the paper.
 #[derive(Debug, Clone, Args)]
 pub struct ReproduceArgs {
-    /// Only this figure or table, by its label in the paper, or table:learners, which is not part of a full run; may be repeated
+    /// Only this figure or table, by its label: those of the paper, fig:regret, or table:learners, which is not part of a full run; may be repeated
     #[arg(long, value_name = "LABEL")]
     pub only: Vec<Label>,
     /// Replicates of the simulations (default 100, 10 for table:learners; 6 and 2 with --quick)
@@ -145,12 +147,7 @@ fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Vec<Ro
             return Err(ReproduceError::Zero { option, value });
         }
     }
-    let mut scale = if args.quick { Scale::quick() } else { Scale::paper() };
-    if let Some(seeds) = args.seeds {
-        (scale.seeds, scale.learner_seeds) = (seeds, seeds);
-    }
-    scale.learner = args.learner;
-    let labels = if args.only.is_empty() { Label::PAPER.to_vec() } else { args.only.clone() };
+    let (scale, labels) = asked_for(args);
     let given = given(args.data.as_deref(), args.star.as_deref())?;
     let context = Context::new(given.studies);
     let grid = Grid::new(&labels, scale, context.studies());
@@ -179,6 +176,17 @@ fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Vec<Ro
     }
     sections.extend(theory);
     publish(sections, (manifest, stages, start), &args.out)
+}
+
+/// The sizes, and the figures and tables, that the options ask for.
+fn asked_for(args: &ReproduceArgs) -> (Scale, Vec<Label>) {
+    let mut scale = if args.quick { Scale::quick() } else { Scale::paper() };
+    if let Some(seeds) = args.seeds {
+        (scale.seeds, scale.learner_seeds) = (seeds, seeds);
+    }
+    scale.learner = args.learner;
+    let labels = if args.only.is_empty() { Label::PAPER.to_vec() } else { args.only.clone() };
+    (scale, labels)
 }
 
 /// Joins shards and writes the report.
@@ -239,6 +247,7 @@ fn sections(selections: &[Selection], context: &Context) -> Vec<Section> {
             Label::SimAll => sections.push(sim_all(records, scale, &best_values(scale))),
             Label::Semi => sections.extend(studies.map(|study| semi(records, scale, study))),
             Label::Learners => sections.extend(learners(records, scale)),
+            Label::Regret => sections.push(regret(records, scale)),
             // The same cells, and one section for both.
             Label::RealActionPercentage if selections.iter().any(|other| other.label == Label::RealData) => {}
             Label::RealData | Label::RealActionPercentage => {
@@ -310,6 +319,23 @@ mod tests {
     fn a_line_of_progress_leaves_out_what_was_done_before() {
         let progress = Progress { done: 130, resumed: 100, total: 200 };
         assert_eq!(line(progress, Duration::from_secs(120)), "130/200 cells, 0.25/s, 5 min left");
+    }
+
+    /// `--learner` and full sizes take hours to be seen from outside.
+    #[test]
+    fn sizes_learner_seeds_and_labels_are_those_of_the_options() {
+        #[derive(clap::Parser)]
+        struct Line {
+            #[command(flatten)]
+            args: ReproduceArgs,
+        }
+        let asked = |line: &str| asked_for(&<Line as clap::Parser>::parse_from(line.split(' ')).args);
+        assert_eq!(asked("reproduce"), (Scale::paper(), Label::PAPER.to_vec()));
+        let (scale, labels) = asked("reproduce --quick --learner neural --only fig:semi --only fig:sim_all");
+        assert_eq!(scale, Scale { learner: Learner::Neural, ..Scale::quick() });
+        assert_eq!(labels, [Label::Semi, Label::SimAll]);
+        let (scale, _) = asked("reproduce --seeds 7");
+        assert_eq!(scale, Scale { seeds: 7, learner_seeds: 7, ..Scale::paper() });
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::error::CliError;
 use super::output::{command_line, note, say};
 use clap::{Args, ValueEnum};
-use counterfair::report::{Detail, Manifest, Report, claims as section, claims_table};
+use counterfair::report::{Manifest, Report, claims as section, claims_listing};
 use counterfair::theory::{Budget, Row, claims, examine, read_rows, surprises};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ pub struct VerifyArgs {
     /// How long to search
     #[arg(long, value_enum, default_value_t = BudgetName::Quick)]
     pub budget: BudgetName,
-    /// Print JSON instead of a table
+    /// Print JSON instead of a table: every field of every claim, the document's words and the control's witness among them
     #[arg(long)]
     pub json: bool,
     /// Folder for a report with every verdict and a chart of every rate
@@ -62,7 +62,7 @@ pub fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
     let shown = if args.json {
         serde_json::to_string_pretty(&rows).expect("rows hold numbers and text only")
     } else {
-        claims_table("", &rows, Detail::Everything).in_sentences().to_string()
+        claims_listing(&rows)
     };
     if let Some(folder) = &args.out {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -93,4 +93,15 @@ fn examined(budget: Budget) -> Vec<Row> {
     });
     progress.finish_and_clear();
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_are_called_what_they_are() {
+        assert_eq!(BudgetName::from_str("full", false).map(Budget::from), Ok(Budget::Full));
+        assert_eq!(BudgetName::from_str("quick", false).map(Budget::from), Ok(Budget::Quick));
+    }
 }

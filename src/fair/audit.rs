@@ -83,6 +83,9 @@ impl Policy {
             }
             along.push(other.along(name, panel, &draws)?);
         }
+        let all_answered =
+            || std::iter::once(self).chain(others.iter().map(|(_, other)| *other)).try_for_each(Self::answered);
+        all_answered()?;
         let rates = rates(panel, &along[0].probabilities);
 
         watch("estimating values");
@@ -101,6 +104,7 @@ impl Policy {
             .filter(|_| unfairness.is_ok())
             .map(|certificate| self.sensitivity(certificate, panel, &draws, weighted, others))
             .transpose()?;
+        all_answered()?;
         let mut warnings = values.warnings.clone();
         if own_people {
             warnings.push(OWN_PEOPLE.into());
@@ -162,7 +166,7 @@ impl Policy {
 }
 
 /// Fewer people than this, and coverage was below what it says in some worlds: 0.88 to 0.97 at N = 100, against 0.90 to 0.98 at N = 400.
-const FEW_PEOPLE: usize = 200;
+pub(super) const FEW_PEOPLE: usize = 200;
 
 const OWN_PEOPLE: &str =
     "the policy was learned from these very people: its value is judged by those who shaped it; judge it on others";

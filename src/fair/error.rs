@@ -1,6 +1,6 @@
 //! One error for the whole way from a file to a decision.
 
-use super::{MemoryError, PolicyFileError, RequestError};
+use super::{MemoryError, PolicyFileError, PreprocessingFileError, ProgramError, RequestError};
 use crate::kernel::data::{DataError, PanelError, WriteError};
 use crate::kernel::evaluate::recorded::RecordedError;
 use crate::kernel::evaluate::{AuditError, UnfairnessError};
@@ -42,6 +42,12 @@ pub enum Error {
     /// A policy file cannot be used.
     #[error(transparent)]
     PolicyFile(#[from] PolicyFileError),
+    /// A file with fitted preprocessing cannot be used.
+    #[error(transparent)]
+    PreprocessingFile(#[from] PreprocessingFileError),
+    /// A program that decides went wrong.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
     /// The policy cannot be followed along recorded histories.
     #[error(transparent)]
     Audit(#[from] AuditError),

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 impl Policy {
     /// SHA-256, in hexadecimal, of the method, the names, the mechanism and the action value as compact JSON. Two policies with one
-    /// fingerprint decide alike; how a policy came to be and what is certified of it do not enter.
+    /// fingerprint decide alike; of a program only the command is known, and it must be one that always decides alike. How a policy came to be and what is certified of it do not enter.
     pub fn fingerprint(&self) -> String {
         #[derive(Serialize)]
         struct Deciding<'a> {
@@ -16,10 +16,17 @@ impl Policy {
             actions: &'a Labels,
             state_dim: usize,
             mechanism: &'a Option<Fitted>,
-            q: &'a StoredQ,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            q: Option<&'a StoredQ>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            program: Option<&'a [String]>,
         }
         let Self { method, levels, actions, state_dim, mechanism, q, .. } = self;
-        let deciding = Deciding { method: *method, levels, actions, state_dim: *state_dim, mechanism, q };
+        let (q, program) = match q {
+            StoredQ::Program(program) => (None, Some(program.command().words.as_slice())),
+            q => (Some(q), None),
+        };
+        let deciding = Deciding { method: *method, levels, actions, state_dim: *state_dim, mechanism, q, program };
         let text = serde_json::to_vec(&deciding).expect("a policy can be written");
         sha256(&text).iter().map(|byte| format!("{byte:02x}")).collect()
     }

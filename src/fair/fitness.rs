@@ -26,11 +26,14 @@ pub enum Unfit {
 
 impl Policy {
     /// Whether learning ended well: converged, or settled within [`SETTLED_CHANGE`]. `counterfair learn` saves, and
-    /// `counterfair decide` serves, no other policy unless told to.
+    /// `counterfair decide` serves, no other policy unless told to. How a program was learned is its own affair.
     ///
     /// # Errors
     /// [`Unfit`], which says how it ended.
     pub fn fitness(&self) -> Result<(), Unfit> {
+        if self.program().is_some() {
+            return Ok(());
+        }
         let outcome = self.manifest.ended.ok_or(Unfit::Unsaid)?;
         match outcome {
             Outcome::Converged { .. } => Ok(()),

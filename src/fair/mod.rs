@@ -12,6 +12,8 @@
 //! | what is learned, in memory and on disk | [`Policy`] |
 //! | how good and how fair it is | [`Audit`] |
 //! | whether learning ended well enough to be served | [`Policy::fitness`] |
+//! | any other learner's policy, as a program | [`FittedPreprocessing`], [`ProgramCommand`], [`Program`] |
+//! | everything for one's own file: checks, policies side by side, a verdict | [`study`] |
 //! | at work | [`Deployment`], [`Request`], [`Decision`] |
 //! | what is remembered of people, and where | [`MemoryStore`]: [`InProcess`], [`MemoryFile`] |
 
@@ -20,13 +22,16 @@ mod deployment;
 mod error;
 mod fingerprint;
 mod fitness;
+mod fitted_preprocessing;
 mod learner;
 mod people;
 mod policy;
 mod preprocessing;
+mod program;
 mod remarks;
 mod seen;
 mod sensitivity;
+pub mod study;
 mod warnings;
 
 pub use audit::{Audit, AuditSettings, JUDGED};
@@ -38,9 +43,11 @@ pub use deployment::{
 };
 pub use error::Error;
 pub use fitness::{SETTLED_CHANGE, Unfit};
+pub use fitted_preprocessing::{FittedPreprocessing, PreprocessingFileError};
 pub use learner::{ActionValues, Learned, Learner, ValueClass};
 pub use people::People;
 pub use policy::{Manifest, Method, Policy, PolicyFileError, StoredQ, UnknownMethod, VERSION};
 pub use preprocessing::{Preprocessed, Preprocessing, preprocess};
+pub use program::{PROGRAM_VERSION, Program, ProgramCommand, ProgramError, UnclosedQuote};
 pub use seen::Seen;
 pub use sensitivity::Sensitivity;

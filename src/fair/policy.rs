@@ -1,6 +1,6 @@
 //! A policy on disk: everything deployment needs, in one versioned JSON file.
 
-use super::{Deployment, Error, People, Seen};
+use super::{Deployment, Error, People, Program, ProgramError, Seen};
 use crate::kernel::data::{Columns, Labels, MissingRepair, ReadOptions, RowConvention, atomically};
 use crate::kernel::learn::features::{FeatureMap, Features};
 use crate::kernel::learn::{ActionValue, Agent, Deployed, Greedy, LinearQ, NeuralQ, Outcome, QNet};
@@ -14,7 +14,7 @@ use std::path::Path;
 pub const VERSION: u32 = 1;
 
 /// What the file says it is.
-const FORMAT: &str = "counterfair policy";
+pub(super) const FORMAT: &str = "counterfair policy";
 
 /// What a policy reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +42,17 @@ impl std::str::FromStr for Method {
             "full" => Ok(Self::Full),
             "unaware" => Ok(Self::Unaware),
             _ => Err(UnknownMethod(name.into())),
+        }
+    }
+}
+
+impl Method {
+    /// How many numbers it shows of `levels` worlds with `state_dim` coordinates each.
+    pub(super) fn width(self, levels: usize, state_dim: usize) -> usize {
+        match self {
+            Self::Ours => levels.saturating_mul(state_dim),
+            Self::Full => state_dim.saturating_add(1),
+            Self::Unaware => state_dim,
         }
     }
 }
@@ -111,7 +122,7 @@ pub struct Policy {
     pub manifest: Manifest,
 }
 
-/// An action value as it is stored.
+/// An action value as it is stored, or what stands in its place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoredQ {
@@ -124,6 +135,9 @@ pub enum StoredQ {
     },
     /// A net.
     Neural(QNet),
+    /// No value at all but a program that chooses by itself. It is in no file, so that reading a file never starts anything.
+    #[serde(skip)]
+    Program(Program),
 }
 
 impl StoredQ {
@@ -131,6 +145,7 @@ impl StoredQ {
         match self {
             Self::Linear { features, .. } => features.inputs(),
             Self::Neural(net) => net.inputs(),
+            Self::Program(program) => program.width(),
         }
     }
 
@@ -148,7 +163,10 @@ impl StoredQ {
             Self::Neural(net) if net.actions() != actions => {
                 Some(format!("a net with {} outputs for {actions} actions", net.actions()))
             }
-            Self::Neural(_) => None,
+            Self::Program(program) if program.actions() != actions => {
+                Some(format!("a program for {} actions, not {actions}", program.actions()))
+            }
+            Self::Neural(_) | Self::Program(_) => None,
         }
     }
 
@@ -158,6 +176,7 @@ impl StoredQ {
                 Box::new(Deployed::new(preprocessor, Greedy(LinearQ::new(features, actions, weights))))
             }
             Self::Neural(net) => Box::new(Deployed::new(preprocessor, Greedy(NeuralQ::new(net)))),
+            Self::Program(program) => Box::new(Deployed::new(preprocessor, program)),
         }
     }
 }
@@ -269,8 +288,11 @@ impl Policy {
     /// Writes the policy file that [`load`](Self::load) and `counterfair decide` read; whole or not at all.
     ///
     /// # Errors
-    /// [`Error::Write`].
+    /// [`Error::Write`]; [`Error::Program`] for a program, which is in no file.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        if self.program().is_some() {
+            return Err(ProgramError::NotSaved.into());
+        }
         Ok(atomically(path.as_ref(), |out| Ok(serde_json::to_writer_pretty(out, self)?))?)
     }
 
@@ -333,13 +355,9 @@ impl Policy {
     }
 
     /// The first thing that does not fit, if any.
-    fn problem(&self) -> Option<String> {
+    pub(super) fn problem(&self) -> Option<String> {
         let (k, a, p) = (self.levels.len(), self.actions.len(), self.state_dim);
-        let width = match self.method {
-            Method::Ours => k.checked_mul(p),
-            Method::Full => p.checked_add(1),
-            Method::Unaware => Some(p),
-        };
+        let width = self.method.width(k, p);
         if k == 0 || a == 0 || p == 0 {
             return Some(format!("{k} levels, {a} actions and {p} state coordinates; each must be at least one"));
         }
@@ -349,8 +367,8 @@ impl Policy {
         if self.actions != Labels::new(self.actions.names().iter().cloned()) {
             return Some(format!("action names {:?} are not sorted and distinct", self.actions.names()));
         }
-        if Some(self.q.inputs()) != width {
-            return Some(format!("the action value reads {} numbers, the method shows {width:?}", self.q.inputs()));
+        if self.q.inputs() != width {
+            return Some(format!("the action value reads {} numbers, the method shows {width}", self.q.inputs()));
         }
         if let Some(problem) = self.q.problem(a) {
             return Some(problem);
@@ -391,11 +409,30 @@ impl Policy {
         })
     }
 
-    /// The action value by itself, for a reader that does not mind which view its numbers are.
-    pub(super) fn action_value(&self) -> Box<dyn ActionValue<StateOnly>> {
+    /// The program that decides, where one does.
+    pub fn program(&self) -> Option<&Program> {
+        match &self.q {
+            StoredQ::Program(program) => Some(program),
+            StoredQ::Linear { .. } | StoredQ::Neural(_) => None,
+        }
+    }
+
+    /// Whether a program that decides has answered every question so far; a policy from a file always has.
+    ///
+    /// # Errors
+    /// [`ProgramError`], what went wrong first. Probabilities and actions that its [`agent`](Self::agent) gave since are void.
+    pub fn answered(&self) -> Result<(), ProgramError> {
+        self.program().and_then(Program::failure).map_or(Ok(()), Err)
+    }
+
+    /// The action value by itself, for a reader that does not mind which view its numbers are; a program has none.
+    pub(super) fn action_value(&self) -> Option<Box<dyn ActionValue<StateOnly>>> {
         match self.q.clone() {
-            StoredQ::Linear { features, weights } => Box::new(LinearQ::new(features, self.actions.len(), weights)),
-            StoredQ::Neural(net) => Box::new(NeuralQ::new(net)),
+            StoredQ::Linear { features, weights } => {
+                Some(Box::new(LinearQ::new(features, self.actions.len(), weights)))
+            }
+            StoredQ::Neural(net) => Some(Box::new(NeuralQ::new(net))),
+            StoredQ::Program(_) => None,
         }
     }
 
@@ -595,14 +632,14 @@ pub(super) mod tests {
         let repeated = problem(full, &|p| p.actions = labels(r#"["high", "low", "low"]"#));
         assert_eq!(repeated, r#"action names ["high", "low", "low"] are not sorted and distinct"#);
         let reads = problem(full, &|p| p.q = policy(Method::Unaware).q);
-        assert_eq!(reads, "the action value reads 2 numbers, the method shows Some(3)");
+        assert_eq!(reads, "the action value reads 2 numbers, the method shows 3");
         let reads = problem(ours, &|p| p.q = policy(Method::Unaware).q);
-        assert_eq!(reads, "the action value reads 2 numbers, the method shows Some(4)");
+        assert_eq!(reads, "the action value reads 2 numbers, the method shows 4");
         let short = problem(full, &|p| p.actions = labels(r#"["high", "low"]"#));
         assert_eq!(short, "12 weights for 2 actions with 4 features each");
         let infinite = problem(full, &|p| match &mut p.q {
             StoredQ::Linear { weights, .. } => weights[5] = f64::INFINITY,
-            StoredQ::Neural(_) => {}
+            StoredQ::Neural(_) | StoredQ::Program(_) => {}
         });
         assert_eq!(infinite, "a weight is inf");
         assert_eq!(problem(full, &|p| p.level_weights[1] = f64::NEG_INFINITY), "a level weight is -inf");

@@ -4,11 +4,14 @@ use super::People;
 use crate::kernel::data::Panel;
 use crate::kernel::learn::{Outcome, Stability};
 use crate::kernel::model::fitted::Fitted;
-use crate::kernel::preprocess::diagnostics::Diagnostics;
+use crate::kernel::preprocess::diagnostics::{Diagnostics, Support};
 use crate::kernel::preprocess::noise_check::{Belief, NoiseCheck};
 
 /// Counterfactual states beyond the data that make a warning: a few extreme people always leave the range of another group.
 const OUTSIDE: f64 = 0.05;
+
+/// Levels that are each given a line; more of them share one.
+const LINES: usize = 5;
 
 /// About a mechanism and the counterfactual states made with it, one line each.
 pub(super) fn of_mechanism(
@@ -40,9 +43,22 @@ pub(super) fn of_mechanism(
             panel.action_names().name(a)
         ));
     }
-    for s in diagnostics.support.iter().filter(|s| s.outside as f64 > OUTSIDE * s.states as f64) {
+    let mut outside: Vec<_> =
+        diagnostics.support.iter().filter(|s| s.outside as f64 > OUTSIDE * s.states as f64).collect();
+    let count = outside.len();
+    if count > LINES {
+        let share = |s: &Support| s.outside as f64 / s.states as f64;
+        outside.sort_by(|a, b| share(b).total_cmp(&share(a)));
+        outside.truncate(1);
+    }
+    for s in outside {
+        let more = if count > LINES {
+            format!("; so do more than {:.0} % for {} other levels", 100.0 * OUTSIDE, count - 1)
+        } else {
+            String::new()
+        };
         lines.push(format!(
-            "{} of {} counterfactual states for level {} ({:.1} %) lie outside that level's data",
+            "{} of {} counterfactual states for level {} ({:.1} %) lie outside that level's data{more}",
             s.outside,
             s.states,
             level(s.level),
@@ -119,7 +135,6 @@ mod tests {
     use crate::kernel::model::worlds::ThreeLevels;
     use crate::kernel::model::{Exogenous, simulate};
     use crate::kernel::numeric::Stream;
-    use crate::kernel::preprocess::diagnostics::Support;
     use crate::kernel::preprocess::noise_check::{Equality, OutputCheck};
 
     fn said(change: impl FnOnce(&mut Diagnostics, &mut NoiseCheck)) -> Vec<String> {
@@ -161,6 +176,18 @@ mod tests {
             &["state2", "1.40", "1.0e-5", "2 such tests", "doubtful"],
         );
         one(said(|_, n| n.outputs[0].verdict = Belief::FewValues), &["state2", "few values", "--keep"]);
+    }
+
+    #[test]
+    fn many_levels_outside_their_data_share_a_line_about_the_worst() {
+        let outside = |levels: usize| {
+            said(|d, _| {
+                d.support = (0..levels).map(|k| Support { level: k % 3, states: 100, outside: 20 + k }).collect();
+            })
+        };
+        assert_eq!(outside(5).len(), 5);
+        let lines = outside(6);
+        assert!(lines.len() == 1 && lines[0].contains("25 of 100") && lines[0].contains("5 other levels"), "{lines:?}");
     }
 
     #[test]

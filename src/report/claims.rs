@@ -3,7 +3,8 @@
 use super::plot::{Axis, BLUE, Chart, INK, Ink, Marker, Series, Span, VERMILION};
 use super::{Figure, Section, Table, comma_separated};
 use crate::kernel::numeric::Estimate;
-use crate::theory::{Budget, Expected, Form, Law, Row, UNCHECKED, Verdict};
+use crate::theory::{ARITHMETIC, Budget, Expected, Kind, Law, Row, UNCHECKED, Verdict};
+use std::collections::BTreeSet;
 
 /// The section of some claims, examined; `left_out` counts those that were not.
 pub fn claims(rows: &[Row], budget: Budget, left_out: usize) -> Section {
@@ -20,12 +21,12 @@ pub fn claims(rows: &[Row], budget: Budget, left_out: usize) -> Section {
         warning,
         paper: vec![
             "Four theorems and the displays of their proofs, numbered here in order: C for thm:sr_policy, D for thm:regret, E for \
-             thm:cf_metric; X and M are remarks and what the statements leave out."
+             thm:cf_metric; X and M are remarks and what the statements leave out. Lines are those of its LaTeX source."
                 .into(),
         ],
         seen: observations(rows, left_out),
         figures: rows.iter().enumerate().filter_map(|(i, row)| rate(i, row)).collect(),
-        tables: vec![summary(rows), verdicts(rows), unchecked()],
+        tables: vec![summary(rows), verdicts(rows), errata(rows), unchecked()],
         command: format!("counterfair verify --budget {budget_name}"),
     }
 }
@@ -33,13 +34,30 @@ pub fn claims(rows: &[Row], budget: Budget, left_out: usize) -> Section {
 /// What the rows say, in sentences made from them.
 fn observations(rows: &[Row], left_out: usize) -> Vec<String> {
     let count = |keep: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| keep(row)).count();
-    let refuted = count(&|row| row.claim.form == Form::Printed && row.verdict.is(Expected::Refuted));
-    let printed = count(&|row| row.claim.form == Form::Printed);
-    let standing = count(&|row| row.claim.form == Form::Corrected && !row.verdict.is(Expected::Refuted));
+    let refuted = |kind: Kind| count(&|row| row.claim.kind == kind && row.verdict.is(Expected::Refuted));
+    let of = |kind: Kind| count(&|row| row.claim.kind == kind);
     let turned = count(&|row| row.claim.control_turns(&row.control));
     let mut seen = vec![
-        format!("{refuted} of {printed} printed statements are refuted, each with a witness."),
-        format!("{standing} of {} corrected or added statements stand.", rows.len() - printed),
+        format!(
+            "{} of {} printed statements are refuted, each with a witness beside the source's own words; they come from {} errors.",
+            refuted(Kind::Printed),
+            of(Kind::Printed),
+            roots(rows, Kind::Printed).len()
+        ),
+        format!(
+            "Of {} statements that are implied and not printed {} fail; of {} assumptions {} fail in an example, which makes no statement \
+             false.",
+            of(Kind::Implied),
+            refuted(Kind::Implied),
+            of(Kind::Assumption),
+            refuted(Kind::Assumption)
+        ),
+        format!("{} of {} statements of our own stand.", of(Kind::Ours) - refuted(Kind::Ours), of(Kind::Ours)),
+        format!(
+            "{} of {} claims run the library's code; the others are arithmetic.",
+            count(&|row| row.claim.runs != ARITHMETIC),
+            rows.len()
+        ),
         format!("{turned} of {} controls came back with the opposite verdict, as they must.", rows.len()),
     ];
     if left_out > 0 {
@@ -50,24 +68,111 @@ fn observations(rows: &[Row], left_out: usize) -> Vec<String> {
     seen
 }
 
-/// Verdicts by form.
+/// The labels of the errors behind the refuted statements of a kind.
+fn roots(rows: &[Row], kind: Kind) -> BTreeSet<&'static str> {
+    let refuted = rows.iter().filter(|row| row.claim.kind == kind && row.verdict.is(Expected::Refuted));
+    refuted.map(|row| row.claim.root).collect()
+}
+
+/// Verdicts by kind.
 fn summary(rows: &[Row]) -> Table {
     let mut table = Table::new(
-        "Claims by what became of them.",
+        "Claims by whose they are and what became of them; roots are the errors that the refuted ones follow from.",
         1,
-        ["statement", "exact", "not refuted", "refuted", "inconclusive", "unexpected"],
+        ["kind", "exact", "not refuted", "refuted", "roots", "inconclusive", "unexpected"],
     );
-    for (form, name) in [(Form::Printed, "as printed"), (Form::Corrected, "corrected or added")] {
-        let of_form = || rows.iter().filter(move |row| row.claim.form == form);
-        let mut cells = vec![name.to_string()];
-        cells.extend(
-            ["exact", "not refuted", "refuted", "inconclusive"]
-                .map(|word| of_form().filter(|row| row.verdict.word() == word).count().to_string()),
-        );
-        cells.push(of_form().filter(|row| !row.as_expected).count().to_string());
-        table.push(cells);
+    for kind in Kind::ALL {
+        let of_kind = || rows.iter().filter(move |row| row.claim.kind == kind);
+        let came_back = |word: &str| of_kind().filter(|row| row.verdict.word() == word).count().to_string();
+        table.push([
+            kind.word().to_string(),
+            came_back("exact"),
+            came_back("not refuted"),
+            came_back("refuted"),
+            roots(rows, kind).len().to_string(),
+            came_back("inconclusive"),
+            of_kind().filter(|row| !row.as_expected).count().to_string(),
+        ]);
     }
     table
+}
+
+/// What of the document is refuted, grouped by the error it follows from, with the document's words.
+fn errata(rows: &[Row]) -> Table {
+    let caption =
+        "What does not hold as the document has it, grouped by root; a witness for each stands in the table above.";
+    let mut table = Table::new(caption, 5, ["root", "label", "kind", "line", "words of the document"]).in_sentences();
+    let refuted = |row: &&Row| row.claim.kind != Kind::Ours && row.verdict.is(Expected::Refuted);
+    let mut order: Vec<&str> = vec![];
+    for row in rows.iter().filter(refuted) {
+        if !order.contains(&row.claim.root) {
+            order.push(row.claim.root);
+        }
+    }
+    for root in order {
+        for row in rows.iter().filter(refuted).filter(|row| row.claim.root == root) {
+            let (line, words) = quoted(row);
+            table.push([root.into(), row.claim.label.into(), row.claim.kind.word().into(), line, words.to_string()]);
+        }
+    }
+    table
+}
+
+/// Line and words of the document.
+fn quoted(row: &Row) -> (String, &'static str) {
+    row.claim.source.map_or(("–".into(), "–"), |source| (source.line.to_string(), source.words))
+}
+
+/// Columns of a terminal.
+const WIDTH: usize = 100;
+
+/// Every claim for a terminal, in lines of at most a hundred columns: a row of the table, then what is claimed and what was found.
+pub fn claims_listing(rows: &[Row]) -> String {
+    let line = |cells: [&str; 6]| {
+        let [label, kind, line, verdict, control, runs] = cells;
+        format!("{label:<20} {kind:<10} {line:>4}  {verdict:<16} {control:<12} {runs}\n")
+    };
+    let mut text = line(["label", "kind", "line", "verdict", "control", "runs"]);
+    for row in rows {
+        let (place, words) = quoted(row);
+        let verdict = format!("{}{}", row.verdict.word(), if row.as_expected { "" } else { " (!)" });
+        let claim = &row.claim;
+        text += &line([claim.label, claim.kind.word(), &place, &verdict, row.control.word(), claim.runs]);
+        text += &wrapped(claim.statement);
+        if claim.source.is_some() && claim.kind != Kind::Ours {
+            text += &wrapped(&format!("source: {words}"));
+        }
+        if claim.root != claim.label {
+            text += &wrapped(&format!("follows from {}", claim.root));
+        }
+        text += &wrapped(&format!("found: {}", row.verdict.detail()));
+    }
+    let table = summary(rows);
+    format!("{text}\n{}", table.terminal())
+}
+
+/// A paragraph, indented, in lines that fit; a word longer than a line is cut.
+fn wrapped(text: &str) -> String {
+    let room = WIDTH - 4;
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let mut rest: Vec<char> = word.chars().collect();
+        while !rest.is_empty() {
+            let last = lines.last_mut().expect("never empty");
+            let used = last.chars().count();
+            let gap = usize::from(used > 0);
+            if used + gap + rest.len() <= room {
+                last.push_str(if gap > 0 { " " } else { "" });
+                last.extend(rest.drain(..));
+            } else if used == 0 {
+                last.extend(rest.drain(..room));
+                lines.push(String::new());
+            } else {
+                lines.push(String::new());
+            }
+        }
+    }
+    lines.into_iter().filter(|line| !line.is_empty()).map(|line| format!("    {line}\n")).collect()
 }
 
 /// How much of a claim is shown.
@@ -82,7 +187,7 @@ pub enum Detail {
 /// Deviations below this are those of sums of floating-point numbers.
 const ROUNDING: f64 = 1e-10;
 
-/// The table of claims, one row each: the one that `verify` prints and pages, notebooks show.
+/// The table of claims, one row each: the one that pages and notebooks show.
 pub fn claims_table(caption: &str, rows: &[Row], detail: Detail) -> Table {
     let everything = detail == Detail::Everything;
     let found = |verdict: &Verdict| match verdict {
@@ -96,22 +201,38 @@ pub fn claims_table(caption: &str, rows: &[Row], detail: Detail) -> Table {
         Detail::Reproducible => " (not expected)",
     };
     let columns = if everything {
-        vec!["label", "form", "claim", "assumes", "verdict", "found", "control", "found by the control", "seconds"]
+        vec![
+            "label",
+            "kind",
+            "line",
+            "claim",
+            "words of the document",
+            "assumes",
+            "verdict",
+            "found",
+            "control",
+            "found by the control",
+            "runs",
+            "seconds",
+        ]
     } else {
-        vec!["label", "form", "claim", "verdict", "found", "control"]
+        vec!["label", "kind", "claim", "verdict", "found", "control"]
     };
     let words = columns.len() - usize::from(everything);
     let mut table = Table::new(caption, words, columns);
     for row in rows {
         let claim = &row.claim;
-        let mut cells = vec![claim.label.to_string(), form_name(claim.form).to_string(), claim.statement.to_string()];
+        let mut cells = vec![claim.label.to_string(), claim.kind.word().to_string()];
+        let (line, words) = quoted(row);
         if everything {
-            cells.push(claim.assumes.join("; "));
+            cells.extend([line, claim.statement.to_string(), words.to_string(), claim.assumes.join("; ")]);
+        } else {
+            cells.push(claim.statement.to_string());
         }
         cells.push(format!("{}{}", row.verdict.word(), if row.as_expected { "" } else { surprise }));
         cells.extend([found(&row.verdict), row.control.word().to_string()]);
         if everything {
-            cells.extend([row.control.detail(), format!("{:.1}", row.seconds)]);
+            cells.extend([row.control.detail(), claim.runs.to_string(), format!("{:.1}", row.seconds)]);
         }
         table.push(cells);
     }
@@ -133,13 +254,6 @@ fn unchecked() -> Table {
         table.push([*label, *reason]);
     }
     table
-}
-
-fn form_name(form: Form) -> &'static str {
-    match form {
-        Form::Printed => "printed",
-        Form::Corrected => "corrected",
-    }
 }
 
 /// Means against size for the claim and its control, both axes logarithmic, with the line that is claimed.
@@ -209,13 +323,37 @@ mod tests {
     }
 
     #[test]
+    fn a_terminal_of_a_hundred_columns_has_room_for_every_line() {
+        let rows = cheap();
+        let text = claims_listing(&rows);
+        for line in text.lines() {
+            assert!(line.chars().count() <= WIDTH, "{line}");
+        }
+        for row in &rows {
+            assert!(text.contains(row.claim.label) && text.contains(row.claim.runs));
+        }
+        let long = format!("a {} b", "x".repeat(250));
+        assert!(wrapped(&long).lines().all(|line| line.chars().count() <= WIDTH));
+        let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+        assert_eq!(letters(&wrapped(&long)), letters(&long), "nothing is lost");
+    }
+
+    #[test]
+    fn errata_are_grouped_by_root_and_carry_the_words_of_the_document() {
+        let some: Vec<Claim> = all().into_iter().filter(|claim| ["X2", "D13"].contains(&claim.label)).collect();
+        let table = errata(&examine(&some, Budget::Quick, |_| {}));
+        let found: Vec<[&str; 3]> = table.rows.iter().map(|row| [&*row[0], &*row[1], &*row[3]]).collect();
+        assert_eq!(found, [["X2", "D13", "758"], ["X2", "X2", "381"]]);
+    }
+
+    #[test]
     fn an_unexpected_verdict_is_a_warning() {
         let mut rows = cheap();
         rows[0].verdict = Verdict::Inconclusive { reason: "no data".into() };
         rows[0].as_expected = false;
         let section = claims(&rows, Budget::Quick, 0);
         assert!(section.warning.contains("1 claims") && section.warning.contains(rows[0].claim.label));
-        assert!(section.tables[1].rows[0][4].contains("(!)"));
+        assert!(section.tables[1].rows[0][6].contains("(!)"));
     }
 
     #[test]

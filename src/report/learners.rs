@@ -144,7 +144,7 @@ fn compare(records: &[Record], scale: &Scale) -> Vec<Compared> {
         match cell.learner {
             Learner::LeastSquares => pair[0] = Some(record),
             Learner::Neural => pair[1] = Some(record),
-            Learner::Quadratic => {}
+            Learner::Quadratic | Learner::Stable | Learner::Quartic => {}
         }
     }
     let both: Vec<_> =
@@ -245,7 +245,16 @@ mod tests {
                 let elsewhere = if c.strength == 1.0 && c.evaluation_people == 2000 { 0.0 } else { 100.0 };
                 let base = c.people as f64 / 1e4 + c.seed as f64 + elsewhere;
                 let (unfairness, value) = (exact(base + added + wobble), exact(7.0 * base + 2.0 * added + wobble));
-                let measured = Measured { unfairness, value, long_value: None, shares: vec![], learning: None };
+                let measured = Measured {
+                    unfairness,
+                    value,
+                    long_value: None,
+                    fair: None,
+                    gained: None,
+                    regret: None,
+                    shares: vec![],
+                    learning: None,
+                };
                 MethodResult { method, outcome: MethodOutcome::Evaluated(measured) }
             };
             let results = c.methods.iter().map(result).collect();

@@ -1,4 +1,5 @@
-//! One HTML file that holds everything, readable on a phone and on paper, by day and by night.
+//! HTML files that hold everything, readable on a phone and on paper, by day and by night: the figures with a summary before them, and the
+//! claims on a page of their own.
 
 use super::{Manifest, Table, escape};
 use crate::kernel::data::{WriteError, atomically};
@@ -57,6 +58,34 @@ pub struct Report {
 
 const STYLE: &str = include_str!("style.css");
 
+/// The label of the section that has a page of its own beside figures.
+const CLAIMS: &str = "claims";
+
+/// Lines that the summary has at most.
+const SUMMARY_LINES: usize = 10;
+
+/// Words that readers of the figures need.
+const GLOSSARY: [(&str, &str); 8] = [
+    (
+        "CF metric",
+        "the share of decisions that would have been different, had the person been of another level, with the same noise and the \
+      same past actions; the largest over pairs of levels. 0 is counterfactually fair.",
+    ),
+    ("Value", "the expected discounted sum of rewards, γ = 0.9, over the horizon named."),
+    ("Full", "learns from state and level."),
+    ("Unaware", "learns from the state alone and is not told the level."),
+    (
+        "Ours",
+        "the paper's method: learns from the states that the person would have had at every level, reconstructed from fitted means.",
+    ),
+    ("Oracle", "the same with the true means, which only a simulation knows."),
+    ("Behaviour, Random", "the policy that collected the data; drawing lots."),
+    (
+        "δ, N, T",
+        "how strongly the level acts on states and rewards (0: not at all); people in the data; decisions for each.",
+    ),
+];
+
 impl Report {
     /// Writes `index.html` and, beside it, every chart as SVG, every chart's and table's numbers as CSV, and `manifest.json`.
     ///
@@ -77,6 +106,9 @@ impl Report {
         let manifest = serde_json::to_string_pretty(&self.manifest).expect("a manifest is plain");
         write("manifest.json", &manifest)?;
         write("index.html", &self.html())?;
+        if self.has_two_pages() {
+            write("claims.html", &self.claims_html())?;
+        }
         Ok(folder.join("index.html"))
     }
 
@@ -98,34 +130,101 @@ impl Report {
         text
     }
 
-    /// The page.
+    /// Whether claims have a page of their own: where there is anything else.
+    fn has_two_pages(&self) -> bool {
+        self.sections.iter().any(|s| s.label == CLAIMS) && self.sections.iter().any(|s| s.label != CLAIMS)
+    }
+
+    /// The first page.
     pub fn html(&self) -> String {
-        let links: String = self
-            .sections
-            .iter()
-            .map(|s| format!("<a href=\"#{}\">{}</a>", anchor(&s.label), escape(&s.title)))
-            .collect::<Vec<_>>()
-            .join("\n");
+        let here: Vec<&Section> = self.sections.iter().filter(|s| !self.has_two_pages() || s.label != CLAIMS).collect();
+        let figures = self.manifest.cells > 0;
+        let what = if figures { "The figures and tables" } else { "The theory" };
+        let opening = format!(
+            "<p>{what} of Wang, Shi, Piette, Loftus, Zeng and Wu, <cite>Counterfactually Fair Reinforcement Learning via Sequential Data \
+             Preprocessing</cite>, computed anew.</p>\n{}",
+            if figures { self.summary() } else { String::new() }
+        );
+        self.page("Counterfactually fair reinforcement learning, reproduced", &here, &opening)
+    }
+
+    /// The page of claims.
+    fn claims_html(&self) -> String {
+        let here: Vec<&Section> = self.sections.iter().filter(|s| s.label == CLAIMS).collect();
+        let opening = "<p>Every checked statement of the paper, as printed and as corrected, with what became of it. \
+                       <a href=\"index.html\">Figures and tables</a> are on the first page.</p>\n";
+        self.page("The theory as executable claims", &here, opening)
+    }
+
+    /// What was found, one figure, and the words that figures use.
+    fn summary(&self) -> String {
+        let others = || self.sections.iter().filter(|s| s.label != CLAIMS);
+        let claims = self.sections.iter().find(|s| s.label == CLAIMS);
+        // Every section has its say before one has a second line.
+        let longest = others().map(|s| s.seen.len()).max().unwrap_or(0);
+        let room = SUMMARY_LINES - usize::from(claims.is_some());
+        let turns = (0..longest).flat_map(|k| others().filter_map(move |s| Some((s, s.seen.get(k)?))));
+        let mut lines: Vec<String> = turns
+            .take(room)
+            .map(|(s, line)| {
+                format!("<li><a href=\"#{}\">{}</a>: {}</li>\n", anchor(&s.label), escape(&s.title), inline(line))
+            })
+            .collect();
+        lines.extend(claims.and_then(|s| s.seen.first()).map(|line| {
+            format!("<li><a href=\"claims.html\">The theory as executable claims</a>: {}</li>\n", inline(line))
+        }));
+        let figure = others().flat_map(|s| &s.figures).next().map_or(String::new(), |f| {
+            format!(
+                "<figure>\n{}\n<figcaption>{}</figcaption>\n</figure>\n",
+                labelled(&f.svg, &f.caption),
+                inline(&f.caption)
+            )
+        });
+        let words: String =
+            GLOSSARY.iter().map(|(word, meaning)| format!("<dt>{word}</dt><dd>{meaning}</dd>\n")).collect();
+        format!(
+            "<div class=\"summary\">\n<div>\n<h2>In short</h2>\n<ul>\n{}</ul>\n<p>± and brackets are 95&#8239;% intervals.</p>\n</div>\n\
+             <div>\n{figure}</div>\n</div>\n<details open>\n<summary>Words used in the figures</summary>\n<dl>\n{words}</dl>\n</details>\n",
+            lines.concat()
+        )
+    }
+
+    fn page(&self, title: &str, sections: &[&Section], opening: &str) -> String {
+        let mut links: Vec<String> =
+            sections.iter().map(|s| format!("<a href=\"#{}\">{}</a>", anchor(&s.label), escape(&s.title))).collect();
+        if self.has_two_pages() && !sections.iter().any(|s| s.label == CLAIMS) {
+            links.push("<a href=\"claims.html\">The theory as executable claims</a>".into());
+        }
+        let links = links.join("\n");
         let entries: String = self
             .manifest
             .entries()
             .iter()
             .map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>\n", escape(value)))
             .collect();
-        let sections: String = self.sections.iter().map(section_html).collect();
-        let what = if self.manifest.cells > 0 { "The figures and tables" } else { "The theory" };
+        let sections: String = sections.iter().map(|s| section_html(s)).collect();
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <title>counterfair: the paper, reproduced</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n\
-             <h1>Counterfactually fair reinforcement learning, reproduced</h1>\n\
-             <p>{what} of Wang, Shi, Piette, Loftus, Zeng and Wu, <cite>Counterfactually Fair Reinforcement \
-             Learning via Sequential Data Preprocessing</cite>, computed anew. Bands, bars and ± are 95&#8239;% intervals over seeds.</p>\n\
-             <nav>\n{links}\n</nav>\n</header>\n<main>\n{sections}\
+             <h1>{title}</h1>\n{opening}<nav>\n{links}\n</nav>\n</header>\n<main>\n{sections}\
              <section id=\"manifest\"><h2>How this report was made</h2>\n<dl>\n{entries}</dl>\n</section>\n</main>\n</body>\n</html>\n"
         )
     }
+}
+
+/// Escaped text in which what stands between backticks is code.
+fn inline(text: &str) -> String {
+    let pieces: Vec<&str> = text.split('`').collect();
+    // A backtick without a partner is no code.
+    if pieces.len().is_multiple_of(2) {
+        return escape(text);
+    }
+    let piece = |(i, piece): (usize, &&str)| {
+        if i % 2 == 1 { format!("<code>{}</code>", escape(piece)) } else { escape(piece) }
+    };
+    pieces.iter().enumerate().map(piece).collect()
 }
 
 fn section_html(section: &Section) -> String {
@@ -133,13 +232,13 @@ fn section_html(section: &Section) -> String {
         if lines.is_empty() {
             return String::new();
         }
-        let items: String = lines.iter().map(|line| format!("<li>{}</li>\n", escape(line))).collect();
+        let items: String = lines.iter().map(|line| format!("<li>{}</li>\n", inline(line))).collect();
         format!("<div><h3>{title}</h3>\n<ul>\n{items}</ul></div>\n")
     };
     let warning = if section.warning.is_empty() {
         String::new()
     } else {
-        format!("<p class=\"warning\" role=\"note\">{}</p>\n", escape(&section.warning))
+        format!("<p class=\"warning\" role=\"note\">{}</p>\n", inline(&section.warning))
     };
     let figures: String = section
         .figures
@@ -148,7 +247,7 @@ fn section_html(section: &Section) -> String {
             format!(
                 "<figure>\n{}\n<figcaption>{} <a href=\"{name}.csv\">CSV</a> · <a href=\"{name}.svg\">SVG</a></figcaption>\n</figure>\n",
                 labelled(&f.svg, &f.caption),
-                escape(&f.caption),
+                inline(&f.caption),
                 name = f.name
             )
         })
@@ -184,4 +283,49 @@ fn anchor(label: &str) -> String {
 
 fn table_name(section: &Section, index: usize) -> String {
     format!("{}-table-{}.csv", anchor(&section.label), index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn section(label: &str, seen: &[&str]) -> Section {
+        let seen = seen.iter().map(|line| line.to_string()).collect();
+        Section { label: label.into(), title: format!("Title of {label}"), seen, ..Section::default() }
+    }
+
+    fn report(cells: usize, sections: Vec<Section>) -> Report {
+        let manifest = Manifest { cells, ..Manifest::of_command("0", "command".into(), 1) };
+        Report { manifest, sections }
+    }
+
+    #[test]
+    fn every_section_is_in_the_summary_and_claims_have_a_page_of_their_own() {
+        let many: Vec<String> = (0..20).map(|i| format!("line {i}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let report =
+            report(7, vec![section("fig:a", &many), section("fig:b", &["about b"]), section("claims", &["49 of 50"])]);
+        let page = report.html();
+        let summary = page.split("</details>").next().unwrap();
+        assert_eq!(summary.matches("<li>").count(), SUMMARY_LINES);
+        assert!(summary.contains("about b") && summary.contains("49 of 50") && summary.contains("CF metric"));
+        assert!(!page.contains("id=\"claims\"") && page.contains("href=\"claims.html\""));
+        assert!(report.claims_html().contains("id=\"claims\"") && !report.claims_html().contains("id=\"fig-a\""));
+    }
+
+    #[test]
+    fn claims_alone_are_the_first_page() {
+        let report = report(0, vec![section("claims", &["49 of 50"])]);
+        assert!(
+            !report.has_two_pages()
+                && report.html().contains("id=\"claims\"")
+                && !report.html().contains("claims.html")
+        );
+    }
+
+    #[test]
+    fn backticks_become_code_and_one_alone_stays() {
+        assert_eq!(inline("see `a < b` now"), "see <code>a &lt; b</code> now");
+        assert_eq!(inline("a ` b"), "a ` b");
+    }
 }

@@ -145,15 +145,19 @@ impl Panels<'_> {
             references,
         };
         let caption = format!(
-            "Beyond the paper: the same policies followed for {} decisions, beside the best fair and the best unrestricted value; the distance \
-             to the dashed line is regret ({} world).",
+            "Beyond the paper: the same policies followed for {} decisions, beside the best fair and the best unrestricted value. J may lie \
+             above J*CF, by what unfairness gains ({} world).",
             self.scale.long_horizon, self.world
         );
         self.figure(&format!("sim_all_{letter}"), &chart, &caption, &curves, "N")
     }
 
     fn figure(&self, name: &str, chart: &Chart, caption: &str, curves: &[(Method, Vec<Point>)], axis: &str) -> Figure {
-        figure(name, chart.svg_at(self.size.0, self.size.1), caption, curves, axis)
+        let caption = format!(
+            "{caption} Means over {} seeds, each with data and {} new people of its own; bands and bars are 95 % intervals over seeds.",
+            self.scale.seeds, self.scale.evaluation_people
+        );
+        figure(name, chart.svg_at(self.size.0, self.size.1), &caption, curves, axis)
     }
 
     /// The mixtures at the figure's N and δ, from Full to Ours.

@@ -45,9 +45,15 @@ impl Table {
         self.rows.push(row);
     }
 
+    /// The same table with some of its rows.
+    pub fn only(mut self, keep: impl Fn(&[String]) -> bool) -> Self {
+        self.rows.retain(|row| keep(row));
+        self
+    }
+
     /// For a terminal: the caption, where there is one, and the rows.
     pub fn terminal(&self) -> String {
-        let caption = if self.caption.is_empty() { String::new() } else { format!("{}\n", self.caption) };
+        let caption = if self.caption.is_empty() { String::new() } else { format!("{}\n", wrapped(&self.caption)) };
         format!("{caption}{self}\n")
     }
 
@@ -76,7 +82,10 @@ impl Table {
     pub fn html(&self) -> String {
         let cell = |tag: &str, j: usize, text: &str| {
             let class = if j < self.words { "" } else { " class=\"n\"" };
-            format!("<{tag}{class}>{}</{tag}>", escape(text))
+            // On a narrow screen a row of sentences becomes a card, and each cell says what it is.
+            let label =
+                if self.sentences { format!(" data-label=\"{}\"", escape(&self.columns[j])) } else { String::new() };
+            format!("<{tag}{class}{label}>{}</{tag}>", escape(text))
         };
         let line = |tag: &str, cells: &[String]| {
             let cells: String = cells
@@ -124,17 +133,36 @@ impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut table = comfy_table::Table::new();
         table.load_style(comfy_table::presets::NOTHING).set_header(&self.columns);
-        if self.sentences {
-            table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
-        }
         for row in &self.rows {
             table.add_row(row);
         }
         for column in table.column_iter_mut().skip(self.words) {
             column.set_cell_alignment(comfy_table::CellAlignment::Right);
         }
+        if table.lines().any(|line| line.chars().count() > TERMINAL) {
+            table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic).set_width(TERMINAL as u16);
+        }
         table.fmt(f)
     }
+}
+
+/// Columns of a terminal that a table may use.
+pub(super) const TERMINAL: usize = 100;
+
+/// Words in lines that fit in a terminal.
+fn wrapped(text: &str) -> String {
+    let (mut out, mut room) = (String::new(), TERMINAL);
+    for word in text.split(' ') {
+        let letters = word.chars().count();
+        if !out.is_empty() {
+            let fits = letters < room;
+            out.push(if fits { ' ' } else { '\n' });
+            room = if fits { room - 1 } else { TERMINAL };
+        }
+        out.push_str(word);
+        room = room.saturating_sub(letters);
+    }
+    out
 }
 
 #[cfg(test)]
@@ -166,6 +194,21 @@ mod tests {
         assert_eq!(bare.terminal(), format!("{bare}\n"));
         let lines: Vec<String> = bare.terminal().lines().map(|line| line.trim_end().to_string()).collect();
         assert_eq!(lines, [" method    CF metric, < 1", " Full               0.545", " a \"b\", c               0"]);
+    }
+
+    #[test]
+    fn a_terminal_is_never_too_narrow_and_nothing_is_lost() {
+        let mut table = Table::new(&"a caption of many words ".repeat(9), 2, ["label", "claim", "seen", "control"]);
+        table.push([
+            "D1",
+            &"every word of this claim ".repeat(7),
+            "0.123 [0.1, 0.2]",
+            &"and of its control ".repeat(5),
+        ]);
+        let text = table.terminal();
+        assert!(text.lines().all(|line| line.chars().count() <= TERMINAL), "{text}");
+        assert_eq!((text.matches("claim").count(), text.matches("control").count()), (8, 6), "{text}");
+        assert_eq!(text.matches("caption").count(), 9);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A cell: the smallest piece of work, and everything its numbers depend on.
 
-use super::Method;
+use super::{Method, RegretCell};
 use crate::kernel::numeric::Stream;
 use crate::theory::optimum::PaperWorld;
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,26 @@ pub enum Learner {
     Quadratic,
     /// The networks of supplement F.1.
     Neural,
+    /// Means as by least squares, action values by the penalised fit that the front door takes unless told otherwise.
+    Stable,
+    /// Means as by least squares, action values by polynomials of degree four: a richer class than the paper's, for large data.
+    Quartic,
+}
+
+impl Learner {
+    /// Every one there is.
+    pub const EVERY: [Self; 5] = [Self::LeastSquares, Self::Quadratic, Self::Neural, Self::Stable, Self::Quartic];
+
+    /// The name that tables and figures show.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::LeastSquares => "plain quadratic",
+            Self::Quadratic => "pooled quadratic",
+            Self::Neural => "networks",
+            Self::Stable => "stable",
+            Self::Quartic => "plain quartic",
+        }
+    }
 }
 
 impl fmt::Display for Learner {
@@ -25,23 +45,22 @@ impl fmt::Display for Learner {
             Self::LeastSquares => "least-squares",
             Self::Quadratic => "quadratic",
             Self::Neural => "neural",
+            Self::Stable => "stable",
+            Self::Quartic => "quartic",
         })
     }
 }
 
 /// A name that is no learner.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a learner; the learners are least-squares, quadratic, neural")]
+#[error("`{0}` is not a learner; the learners are least-squares, quadratic, neural, stable, quartic")]
 pub struct UnknownLearner(pub String);
 
 impl FromStr for Learner {
     type Err = UnknownLearner;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        [Self::LeastSquares, Self::Quadratic, Self::Neural]
-            .into_iter()
-            .find(|learner| learner.to_string() == name)
-            .ok_or_else(|| UnknownLearner(name.into()))
+        Self::EVERY.into_iter().find(|learner| learner.to_string() == name).ok_or_else(|| UnknownLearner(name.into()))
     }
 }
 
@@ -123,6 +142,8 @@ pub enum Cell {
     SemiSynthetic(SemiSynthetic),
     /// A cell of `table:real_data` and `fig:real_action_percentage`.
     Split(Split),
+    /// A cell of `fig:regret`.
+    Regret(RegretCell),
 }
 
 impl Cell {
@@ -159,6 +180,19 @@ impl Cell {
             Self::Split(c) => {
                 format!("split/{}/{}/{}/{}/seed={:06}", c.learner, c.study, c.attribute, list(&c.methods), c.seed)
             }
+            Self::Regret(c) => format!(
+                "regret/{}/{}/E={:06}x{:04}/epsilon={}/delta={:08.4}/N={:07}/T={:04}/{}/seed={:06}",
+                c.learner,
+                c.world,
+                c.evaluation_people,
+                c.evaluation_horizon,
+                c.error.map_or("none".into(), |error| format!("{error:+08.4}")),
+                c.strength,
+                c.people,
+                c.horizon,
+                list(&c.methods),
+                c.seed
+            ),
         }
     }
 
@@ -168,13 +202,14 @@ impl Cell {
             Self::Synthetic(c) => c.seed,
             Self::SemiSynthetic(c) => c.seed,
             Self::Split(c) => c.seed,
+            Self::Regret(c) => c.seed,
         }
     }
 
     /// The study it is about, if it is about one.
     pub fn study(&self) -> Option<&str> {
         match self {
-            Self::Synthetic(_) => None,
+            Self::Synthetic(_) | Self::Regret(_) => None,
             Self::SemiSynthetic(c) => Some(&c.study),
             Self::Split(c) => Some(&c.study),
         }
@@ -186,6 +221,7 @@ impl Cell {
             Self::Synthetic(_) => "synthetic",
             Self::SemiSynthetic(_) => "semi-synthetic",
             Self::Split(_) => "split",
+            Self::Regret(_) => "regret",
         }
     }
 
@@ -194,6 +230,7 @@ impl Cell {
         match self {
             Self::Synthetic(c) => Some(c.evaluation_people),
             Self::SemiSynthetic(c) => Some(c.evaluation_people),
+            Self::Regret(c) => Some(c.evaluation_people),
             Self::Split(_) => None,
         }
     }
@@ -204,6 +241,7 @@ impl Cell {
             Self::Synthetic(c) => &c.methods,
             Self::SemiSynthetic(c) => &c.methods,
             Self::Split(c) => &c.methods,
+            Self::Regret(c) => &c.methods,
         }
     }
 
@@ -213,6 +251,7 @@ impl Cell {
             Self::Synthetic(c) => c.learner,
             Self::SemiSynthetic(c) => c.learner,
             Self::Split(c) => c.learner,
+            Self::Regret(c) => c.learner,
         }
     }
 }
@@ -221,8 +260,13 @@ impl Synthetic {
     /// The cell's random numbers. Neither the methods, nor the learner, nor the size of the evaluation is part of the address: a method
     /// that is added moves no other method's digits, and a longer evaluation judges the same policies.
     pub fn stream(&self) -> Stream {
-        let world = Stream::new(self.seed).named("synthetic").named(&self.world.to_string());
-        world.index(self.strength.to_bits()).index(self.people as u64).index(self.horizon as u64)
+        Self::address(self.world, self.strength, self.people, self.horizon, self.seed)
+    }
+
+    /// The same, from what it depends on.
+    pub(super) fn address(world: PaperWorld, strength: f64, people: usize, horizon: usize, seed: u64) -> Stream {
+        let world = Stream::new(seed).named("synthetic").named(&world.to_string());
+        world.index(strength.to_bits()).index(people as u64).index(horizon as u64)
     }
 }
 

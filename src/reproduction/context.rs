@@ -3,11 +3,13 @@
 use super::generative::Generative;
 use super::journal::Header;
 use super::policies::Stages;
+use super::regret::Meters;
 use super::synthetic::Comparison;
 use super::{Cell, Record, Shard, Study};
 use crate::kernel::data::Panel;
 use crate::kernel::model::fitted::FitError;
 use crate::kernel::numeric::Stream;
+use crate::theory::optimum::OptimumError;
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
@@ -25,6 +27,7 @@ struct Aspect {
 pub struct Context {
     studies: Vec<Study>,
     aspects: Vec<Aspect>,
+    meters: Meters,
 }
 
 /// A cell that cannot be done, whatever its seed.
@@ -48,6 +51,9 @@ pub enum CellError {
         /// Why.
         reason: FitError,
     },
+    /// The best fair policy of a world cannot be computed.
+    #[error(transparent)]
+    Optimum(#[from] OptimumError),
 }
 
 impl Context {
@@ -62,7 +68,7 @@ impl Context {
             })
         });
         let aspects = aspects.collect();
-        Self { studies, aspects }
+        Self { studies, aspects, meters: Meters::default() }
     }
 
     /// All studies.
@@ -75,7 +81,7 @@ impl Context {
         Header::new(&self.studies, shard)
     }
 
-    /// Fits the generative models that some cells will ask for.
+    /// Fits the generative models and solves for the optima that some cells will ask for.
     ///
     /// It is done before cells run side by side: a thread that waits inside a fit may take up another cell, and that cell must not wait for
     /// the same fit.
@@ -86,13 +92,18 @@ impl Context {
         let mut names: Vec<(&str, &str)> = cells
             .iter()
             .filter_map(|cell| match cell {
-                Cell::Synthetic(_) => None,
+                Cell::Synthetic(_) | Cell::Regret(_) => None,
                 Cell::SemiSynthetic(c) => Some((c.study.as_str(), c.attribute.as_str())),
                 Cell::Split(c) => Some((c.study.as_str(), c.attribute.as_str())),
             })
             .collect();
         names.sort_unstable();
         names.dedup();
+        for cell in cells {
+            if let Cell::Regret(c) = cell {
+                self.meters.at(c.world, c.strength)?;
+            }
+        }
         names.into_par_iter().try_for_each(|(study, attribute)| self.aspect(study, attribute).map(|_| ()))
     }
 
@@ -103,6 +114,7 @@ impl Context {
     pub fn run(&self, cell: &Cell) -> Result<(Record, Stages), CellError> {
         let (results, stages) = match cell {
             Cell::Synthetic(synthetic) => synthetic.run(),
+            Cell::Regret(c) => c.run(&self.meters.at(c.world, c.strength)?),
             Cell::SemiSynthetic(c) => {
                 let (_, model) = self.aspect(&c.study, &c.attribute)?;
                 let comparison = Comparison {

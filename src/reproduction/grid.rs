@@ -1,6 +1,6 @@
 //! The paper's figures and tables as lists of cells: declared, not coded.
 
-use super::{Cell, Learner, Method, PaperWorld, SemiSynthetic, Split, Study, Synthetic};
+use super::{Cell, Learner, Method, PaperWorld, RegretScale, SemiSynthetic, Split, Study, Synthetic};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
@@ -18,13 +18,16 @@ pub enum Label {
     RealActionPercentage,
     /// `table:learners`, beyond the paper: some cells of `fig:sim_all` by least squares and by the paper's networks.
     Learners,
+    /// `fig:regret`, beyond the paper: what is lost to the best fair policy, against N and against an error in the means.
+    Regret,
 }
 
 impl Label {
-    /// Those of the paper, in the order of the report.
-    pub const PAPER: [Self; 4] = [Self::SimAll, Self::Semi, Self::RealData, Self::RealActionPercentage];
+    /// What a full run does, in the order of the report: the paper's figures and tables, and what its theorems are about.
+    pub const PAPER: [Self; 5] = [Self::SimAll, Self::Regret, Self::Semi, Self::RealData, Self::RealActionPercentage];
     /// Every one there is.
-    pub const EVERY: [Self; 5] = [Self::SimAll, Self::Semi, Self::RealData, Self::RealActionPercentage, Self::Learners];
+    pub const EVERY: [Self; 6] =
+        [Self::SimAll, Self::Regret, Self::Semi, Self::RealData, Self::RealActionPercentage, Self::Learners];
 }
 
 impl fmt::Display for Label {
@@ -35,6 +38,7 @@ impl fmt::Display for Label {
             Self::RealData => "table:real_data",
             Self::RealActionPercentage => "fig:real_action_percentage",
             Self::Learners => "table:learners",
+            Self::Regret => "fig:regret",
         })
     }
 }
@@ -42,7 +46,7 @@ impl fmt::Display for Label {
 /// A name that is no label.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a label; the labels are fig:sim_all, fig:semi, table:real_data, fig:real_action_percentage, table:learners"
+    "`{0}` is not a label; the labels are fig:sim_all, fig:semi, table:real_data, fig:real_action_percentage, table:learners, fig:regret"
 )]
 pub struct UnknownLabel(pub String);
 
@@ -122,7 +126,7 @@ impl Label {
     /// Whether the label has cells about this study.
     fn speaks_of(self, study: &Study) -> bool {
         match self {
-            Self::SimAll | Self::Learners => false,
+            Self::SimAll | Self::Learners | Self::Regret => false,
             Self::Semi => study.is_simulated(),
             Self::RealData | Self::RealActionPercentage => true,
         }
@@ -165,6 +169,9 @@ pub struct Scale {
     pub seeds: u64,
     /// Splits of a study.
     pub splits: u64,
+    /// Sizes of `fig:regret`.
+    #[serde(default)]
+    pub regret: RegretScale,
     /// How means and action values are fitted.
     pub learner: Learner,
 }
@@ -189,6 +196,7 @@ impl Scale {
             learner_seeds: 10,
             seeds: 100,
             splits: 10,
+            regret: RegretScale::default(),
             learner: Learner::LeastSquares,
         }
     }
@@ -204,6 +212,7 @@ impl Scale {
             learner_seeds: 2,
             seeds: 6,
             splits: 3,
+            regret: RegretScale::quick(),
             ..Self::paper()
         }
     }
@@ -219,6 +228,7 @@ impl Scale {
             match label {
                 Label::SimAll => cells.extend(self.sim_all()),
                 Label::Learners => cells.extend(self.learners()),
+                Label::Regret => cells.extend(self.regret.cells(self)),
                 Label::Semi | Label::RealData | Label::RealActionPercentage => {
                     for study in studies.iter().filter(|study| label.speaks_of(study)) {
                         cells.extend(if *label == Label::Semi { self.semi(study) } else { self.real_data(study) });

@@ -23,6 +23,8 @@ pub enum Method {
     TrueMeans,
     /// `alg:cf:1` with means fitted in a class that contains the world: the estimation error falls like N^{−1/2}, as the theorems suppose.
     KnownForm,
+    /// The best fair rule itself, read through `alg:cf:1` with the means that Ours has: what is lost is due to those means alone.
+    BestRule,
     /// One coin an episode: Ours with this probability, otherwise Full.
     Mixture(f64),
 }
@@ -42,6 +44,7 @@ impl Method {
             Self::Ours => "Ours".into(),
             Self::TrueMeans => "Ours, true means".into(),
             Self::KnownForm => "Ours, known form".into(),
+            Self::BestRule => "Best rule, our means".into(),
             Self::Mixture(weight) => format!("Mixture, w = {weight}"),
         }
     }
@@ -58,6 +61,7 @@ impl fmt::Display for Method {
             Self::Ours => f.write_str("ours"),
             Self::TrueMeans => f.write_str("true-means"),
             Self::KnownForm => f.write_str("known-form"),
+            Self::BestRule => f.write_str("best-rule"),
             Self::Mixture(weight) => write!(f, "mixture:{weight}"),
         }
     }
@@ -66,7 +70,7 @@ impl fmt::Display for Method {
 /// A name that is no method.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a method; the methods are full, unaware, oracle, random, behaviour, ours, true-means, known-form, mixture:W"
+    "`{0}` is not a method; the methods are full, unaware, oracle, random, behaviour, ours, true-means, known-form, best-rule, mixture:W"
 )]
 pub struct UnknownMethod(pub String);
 
@@ -84,6 +88,7 @@ impl FromStr for Method {
             "ours" => Self::Ours,
             "true-means" => Self::TrueMeans,
             "known-form" => Self::KnownForm,
+            "best-rule" => Self::BestRule,
             _ => {
                 let weight = name.strip_prefix("mixture:").ok_or_else(unknown)?;
                 let weight: f64 = weight.parse().map_err(|_| unknown())?;
@@ -111,7 +116,12 @@ mod tests {
 
     #[test]
     fn every_method_is_read_back_from_its_name() {
-        for method in Method::PAPER.into_iter().chain([Method::TrueMeans, Method::KnownForm, Method::Mixture(0.25)]) {
+        for method in Method::PAPER.into_iter().chain([
+            Method::TrueMeans,
+            Method::KnownForm,
+            Method::BestRule,
+            Method::Mixture(0.25),
+        ]) {
             assert_eq!(method.to_string().parse(), Ok(method));
         }
     }

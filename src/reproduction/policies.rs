@@ -3,9 +3,11 @@
 use super::{Learner, Learning, Method};
 use crate::fair;
 use crate::kernel::data::Panel;
-use crate::kernel::learn::{Agent, Behaviour, Deployed, EpisodeMixture, Greedy, Outcome, UniformlyRandom};
+use crate::kernel::learn::{
+    Agent, Behaviour, Deployed, EpisodeMixture, Greedy, Outcome, Settings, StableSettings, UniformlyRandom,
+};
 use crate::kernel::model::World;
-use crate::kernel::model::fitted::{Basis, FitSettings, Pooling, fit};
+use crate::kernel::model::fitted::{Basis, FitSettings, Fitted, Pooling, fit};
 use crate::kernel::numeric::Stream;
 use crate::kernel::preprocess::{Full, Oracle, Preprocessor, Sequential, Unaware};
 use std::sync::Arc;
@@ -89,6 +91,7 @@ pub struct MethodLearner<'a> {
     learner: fair::Learner,
     full: Option<Result<Candidate, NotLearned>>,
     ours: Option<Result<Candidate, NotLearned>>,
+    means: Option<Result<Sequential<Arc<Fitted>>, NotLearned>>,
     pub(super) stages: Stages,
 }
 
@@ -100,6 +103,7 @@ impl<'a> MethodLearner<'a> {
             learner: learner_of(learner, discount, stream),
             full: None,
             ours: None,
+            means: None,
             stages: Stages::default(),
         }
     }
@@ -124,7 +128,8 @@ impl<'a> MethodLearner<'a> {
             }),
             Method::Ours => {
                 if self.ours.is_none() {
-                    self.ours = Some(self.ours(self.learner.preprocessing.mechanism));
+                    let preprocessor = self.preprocessor();
+                    self.ours = Some(preprocessor.and_then(|preprocessor| self.through(preprocessor)));
                 }
                 self.ours.clone().expect("just made")
             }
@@ -133,7 +138,7 @@ impl<'a> MethodLearner<'a> {
                 let agent = Arc::new(EpisodeMixture { first, second, weight });
                 Ok(Candidate { agent, learning: None })
             }
-            Method::Oracle | Method::TrueMeans | Method::KnownForm | Method::Behaviour => {
+            Method::Oracle | Method::TrueMeans | Method::KnownForm | Method::BestRule | Method::Behaviour => {
                 Err(NotLearned::NeedsWorld(method))
             }
         }
@@ -163,13 +168,26 @@ impl<'a> MethodLearner<'a> {
 
     /// `alg:cf:1` with fitted means, then `alg:cf:2`.
     fn ours(&mut self, settings: FitSettings) -> Result<Candidate, NotLearned> {
+        let preprocessor = self.fitted(settings)?;
+        self.through(preprocessor)
+    }
+
+    /// `alg:cf:1` with the means that Ours has, fitted once.
+    pub(super) fn preprocessor(&mut self) -> Result<Sequential<Arc<Fitted>>, NotLearned> {
+        if self.means.is_none() {
+            self.means = Some(self.fitted(self.learner.preprocessing.mechanism));
+        }
+        self.means.clone().expect("just made")
+    }
+
+    fn fitted(&mut self, settings: FitSettings) -> Result<Sequential<Arc<Fitted>>, NotLearned> {
         let panel = self.panel;
         let means = timed(&mut self.stages.fit, || fit(panel, &settings)).map_err(crate::fair::Error::from)?;
-        self.through(Sequential::new(Arc::new(means), panel.level_shares()))
+        Ok(Sequential::new(Arc::new(means), panel.level_shares()))
     }
 
     /// Fitted Q iteration on what a preprocessor makes of the panel.
-    fn through<P: Preprocessor + 'static>(&mut self, preprocessor: P) -> Result<Candidate, NotLearned> {
+    pub(super) fn through<P: Preprocessor + 'static>(&mut self, preprocessor: P) -> Result<Candidate, NotLearned> {
         let (panel, learner) = (self.panel, &self.learner);
         let (q, outcome) = timed(&mut self.stages.learn, || learner.action_values(&preprocessor, panel))?;
         let agent = Arc::new(Deployed::new(preprocessor, Greedy(q)));
@@ -192,8 +210,15 @@ impl From<Outcome> for Learning {
 fn learner_of(learner: Learner, discount: f64, stream: Stream) -> fair::Learner {
     let mut settings = fair::Learner { discount, ..fair::Learner::of_the_paper(fair::Method::Ours) };
     settings.preprocessing.mechanism = mean_settings(learner, stream.named("means"));
-    if learner == Learner::Neural {
-        settings.values = fair::ValueClass::Neural { iterations: 100, stream: stream.named("action values") };
+    match learner {
+        Learner::LeastSquares | Learner::Quadratic => {}
+        Learner::Neural => {
+            settings.values = fair::ValueClass::Neural { iterations: 100, stream: stream.named("action values") };
+        }
+        Learner::Stable => settings.values = fair::ValueClass::Stable(StableSettings::default()),
+        Learner::Quartic => {
+            settings.values = fair::ValueClass::Polynomial { degree: 2 * DEGREE, iteration: Settings::default() };
+        }
     }
     settings
 }
@@ -201,7 +226,7 @@ fn learner_of(learner: Learner, discount: f64, stream: Stream) -> fair::Learner 
 /// How a learner fits means.
 pub(super) fn mean_settings(learner: Learner, stream: Stream) -> FitSettings {
     let (basis, pooling) = match learner {
-        Learner::LeastSquares => (Basis::Spline, Pooling::Chosen),
+        Learner::LeastSquares | Learner::Stable | Learner::Quartic => (Basis::Spline, Pooling::Chosen),
         Learner::Quadratic => (Basis::Polynomial(2), Pooling::Pooled),
         Learner::Neural => (Basis::Neural, Pooling::PerLevel),
     };

@@ -46,6 +46,15 @@ pub struct Measured {
     /// The discounted reward over the cell's long horizon, where it has one and the method learned something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub long_value: Option<Estimate>,
+    /// Ṽ over the horizon of `value`: what of it does not come from treating levels differently.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fair: Option<Estimate>,
+    /// `value` less Ṽ, gained by unfairness; of either sign.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gained: Option<Estimate>,
+    /// J*CF − Ṽ by the performance difference, in cells of `fig:regret`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regret: Option<Estimate>,
     /// The share of decisions that gave each action, by level; `shares[z][a]`.
     pub shares: Vec<Vec<f64>>,
     /// How fitted Q iteration ended, when something was learned.
@@ -106,10 +115,13 @@ impl Measured {
         if !(0.0..=1.0).contains(&self.unfairness.mean) || !spread(&self.unfairness) {
             return Err(format!("CF metric {:?} is not a share with its error", self.unfairness));
         }
-        for value in [Some(self.value), self.long_value].into_iter().flatten() {
+        for value in [Some(self.value), self.long_value, self.fair, self.gained].into_iter().flatten() {
             if !(value.mean.abs() <= LARGEST_VALUE && spread(&value)) {
                 return Err(format!("value {value:?} is not a discounted reward with its error"));
             }
+        }
+        if let Some(regret) = self.regret.filter(|r| !((0.0..=LARGEST_VALUE).contains(&r.mean) && spread(r))) {
+            return Err(format!("regret {regret:?} is not a loss with its error"));
         }
         // A level that nobody has gets no share of anything.
         let adds_up = |row: &Vec<f64>| {
@@ -136,6 +148,9 @@ mod tests {
             unfairness: number(0.3),
             value: number(-2.5),
             long_value: Some(number(-7.0)),
+            fair: Some(number(-2.6)),
+            gained: Some(number(0.1)),
+            regret: Some(number(0.2)),
             shares: vec![vec![0.25, 0.75], vec![0.5, 0.5], vec![0.0, 0.0]],
             learning: None,
         };
@@ -159,7 +174,7 @@ mod tests {
         let single = |m: &mut Measured| m.value = Estimate { mean: 1.0, standard_error: f64::INFINITY, count: 1 };
         assert_eq!(broken(single).check(), Ok(()), "one unit says nothing about spread");
         type Break = fn(&mut Measured);
-        let cases: [(&str, Break); 12] = [
+        let cases: [(&str, Break); 15] = [
             ("CF metric", |m| m.unfairness.mean = -5.0),
             ("CF metric", |m| m.unfairness.mean = 1.01),
             ("CF metric", |m| m.unfairness.mean = f64::NAN),
@@ -168,6 +183,9 @@ mod tests {
             ("value", |m| m.value.mean = f64::NAN),
             ("value", |m| m.value.count = 0),
             ("value", |m| m.long_value = Some(Estimate { mean: f64::NEG_INFINITY, standard_error: 0.0, count: 9 })),
+            ("value", |m| m.fair = Some(Estimate { mean: f64::NAN, standard_error: 0.1, count: 9 })),
+            ("value", |m| m.gained = Some(Estimate { mean: 0.1, standard_error: -0.1, count: 9 })),
+            ("regret", |m| m.regret = Some(Estimate { mean: -0.1, standard_error: 0.1, count: 9 })),
             ("shares", |m| m.shares = vec![]),
             ("shares", |m| m.shares[1] = vec![1.0]),
             ("shares", |m| m.shares[0] = vec![0.5, 0.6]),

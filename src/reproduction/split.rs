@@ -83,7 +83,7 @@ fn measure(
     let share = |z: usize, a: usize| found.rates.overall(z, a).map_or(0.0, |estimate| estimate.mean);
     let shares = (0..levels).map(|z| (0..actions).map(|a| share(z, a)).collect()).collect();
     let (unfairness, learning) = (found.unfairness.metric, candidate.learning);
-    Ok(Measured { unfairness, value, long_value: None, shares, learning })
+    Ok(Measured { unfairness, value, long_value: None, fair: None, gained: None, regret: None, shares, learning })
 }
 
 /// Fitted Q evaluation on quadratics in (s, z), the same class for every policy.

@@ -2,7 +2,7 @@
 
 use super::policies::{Candidate, MethodLearner, NotLearned, Stages, timed};
 use super::{Learner, Measured, Method, MethodOutcome, MethodResult, PaperWorld, Synthetic};
-use crate::kernel::evaluate::{Evaluation, evaluate};
+use crate::kernel::evaluate::{ActionRates, Evaluation, FairValue, evaluate, fair_value};
 use crate::kernel::model::worlds::{Linear, Nonlinear};
 use crate::kernel::model::{Exogenous, World, simulate};
 use crate::kernel::numeric::Stream;
@@ -78,8 +78,22 @@ fn follow(
         Err(reason) => return MethodOutcome::NotLearned(reason.to_string()),
     };
     let Evaluation { value, unfairness, rates } = evaluate(world, &*agent, short, DISCOUNT);
+    let FairValue { fair, gained, .. } = fair_value(world, &*agent, short, DISCOUNT);
     let long_value = long.filter(|_| learning.is_some()).map(|draws| evaluate(world, &*agent, draws, DISCOUNT).value);
+    MethodOutcome::Evaluated(Measured {
+        unfairness: unfairness.metric,
+        value,
+        long_value,
+        fair: Some(fair),
+        gained: Some(gained),
+        regret: None,
+        shares: shares(world, &rates),
+        learning,
+    })
+}
+
+/// The share of decisions that gave each action, by level; 0 for a level that nobody has.
+pub(super) fn shares(world: &dyn World, rates: &ActionRates) -> Vec<Vec<f64>> {
     let share = |z: usize, a: usize| rates.overall(z, a).map_or(0.0, |estimate| estimate.mean);
-    let shares = (0..world.levels()).map(|z| (0..world.actions()).map(|a| share(z, a)).collect()).collect();
-    MethodOutcome::Evaluated(Measured { unfairness: unfairness.metric, value, long_value, shares, learning })
+    (0..world.levels()).map(|z| (0..world.actions()).map(|a| share(z, a)).collect()).collect()
 }

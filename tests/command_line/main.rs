@@ -5,6 +5,7 @@ use counterfair::kernel::data::{ReadOptions, read_csv};
 mod files;
 mod folder;
 mod options;
+mod other_options;
 
 use folder::Folder;
 use proptest::prelude::*;

@@ -4,6 +4,7 @@ mod crash;
 mod door;
 #[path = "../command_line/folder.rs"]
 mod folder;
+mod follows;
 mod reader;
 mod schema;
 

@@ -1,6 +1,7 @@
 //! What a policy at work is asked, and why it may decline to answer.
 
 use super::memory::MemoryError;
+use crate::fair::ProgramError;
 
 /// Who, their level, their state now, the action taken since the last request about them and, if wanted, which decision this is.
 #[derive(Debug, Clone, PartialEq)]
@@ -141,6 +142,9 @@ pub enum RequestError {
         /// Its value.
         value: f64,
     },
+    /// The program that decides went wrong; it will answer no other request either.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
     /// What is remembered cannot be read or written; no answer was given.
     #[error(transparent)]
     Memory(#[from] MemoryError),

@@ -18,6 +18,8 @@ pub struct Memory {
 /// Buffers reused from step to step.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Scratch {
+    /// Steps since the first state, for those whose reading depends on the time.
+    pub time: usize,
     /// The states of one level, row-major.
     pub level_states: Vec<f64>,
     /// Mean next states of one level.

@@ -9,50 +9,63 @@ use crate::kernel::data::Panel;
 /// comparison is the point of having it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SingleStage {
-    means: Vec<Vec<f64>>,
+    /// By time, level and coordinate; the last time serves all later ones.
+    means: Vec<Vec<Vec<f64>>>,
 }
 
 impl SingleStage {
     /// Level means over all recorded states of a panel. `None` when a level has nobody.
     pub fn fit(panel: &Panel) -> Option<Self> {
-        let p = panel.state_dim();
-        let mut sums = vec![vec![0.0; p]; panel.levels().len()];
-        let mut counts = vec![0usize; panel.levels().len()];
-        for person in panel.iter() {
-            for state in person.states.chunks_exact(p) {
-                counts[person.level as usize] += 1;
-                for (sum, s) in sums[person.level as usize].iter_mut().zip(state) {
-                    *sum += s;
-                }
-            }
-        }
-        if counts.contains(&0) {
-            return None;
-        }
-        for (sum, &count) in sums.iter_mut().zip(&counts) {
-            sum.iter_mut().for_each(|x| *x /= count as f64);
-        }
-        Some(Self { means: sums })
+        Some(Self { means: vec![level_means(panel, |_| true)?] })
+    }
+
+    /// Level means of the states at each time, up to the last time at which every level has somebody. `None` when a level has nobody.
+    pub fn fit_by_time(panel: &Panel) -> Option<Self> {
+        let means: Vec<_> = (0..=panel.horizon()).map_while(|t| level_means(panel, |at| at == t)).collect();
+        Some(Self { means }).filter(|stage| !stage.means.is_empty())
     }
 
     fn fill(&self, memory: &mut Memory) {
-        let p = self.means[0].len();
-        let rows = memory.view.chunks_exact_mut(self.means.len() * p).zip(memory.states.chunks_exact(p));
+        let means = &self.means[memory.scratch.time.min(self.means.len() - 1)];
+        let p = means[0].len();
+        let rows = memory.view.chunks_exact_mut(means.len() * p).zip(memory.states.chunks_exact(p));
         for ((row, state), &z) in rows.zip(&memory.levels) {
-            for (world, mean) in row.chunks_exact_mut(p).zip(&self.means) {
+            for (world, mean) in row.chunks_exact_mut(p).zip(means) {
                 for j in 0..p {
-                    world[j] = state[j] - self.means[z as usize][j] + mean[j];
+                    world[j] = state[j] - means[z as usize][j] + mean[j];
                 }
             }
         }
     }
+}
+
+/// The mean state of each level over the times that are asked for; `None` when a level has none.
+fn level_means(panel: &Panel, asked: impl Fn(usize) -> bool) -> Option<Vec<Vec<f64>>> {
+    let p = panel.state_dim();
+    let mut sums = vec![vec![0.0; p]; panel.levels().len()];
+    let mut counts = vec![0usize; panel.levels().len()];
+    for person in panel.iter() {
+        for (_, state) in person.states.chunks_exact(p).enumerate().filter(|(t, _)| asked(*t)) {
+            counts[person.level as usize] += 1;
+            for (sum, s) in sums[person.level as usize].iter_mut().zip(state) {
+                *sum += s;
+            }
+        }
+    }
+    if counts.contains(&0) {
+        return None;
+    }
+    for (sum, &count) in sums.iter_mut().zip(&counts) {
+        sum.iter_mut().for_each(|x| *x /= count as f64);
+    }
+    Some(sums)
 }
 
 impl Preprocessor for SingleStage {
     type View = Augmented;
 
     fn width(&self) -> usize {
-        self.means.len() * self.means[0].len()
+        self.means[0].len() * self.means[0][0].len()
     }
 
     fn begin(&self, levels: &[u32], states: &[f64]) -> Memory {
@@ -64,6 +77,7 @@ impl Preprocessor for SingleStage {
 
     fn advance(&self, memory: &mut Memory, _actions: &[u32], states: &[f64]) {
         memory.states.copy_from_slice(states);
+        memory.scratch.time += 1;
         self.fill(memory);
     }
 
@@ -93,6 +107,26 @@ mod tests {
         assert_eq!(memory.view, [1.0, 12.0, 4.0, 3.0, 2.0, 11.0, 5.0, 2.0]);
         stage.advance(&mut memory, &[0, 0], &[3.0, 8.0, 0.5, 0.25]);
         assert_eq!(memory.view, [3.0, 8.0, 6.0, -1.0, -2.5, 9.25, 0.5, 0.25]);
+    }
+
+    #[test]
+    fn means_of_each_time_move_a_state_by_its_own_time() {
+        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(1), 1).unwrap();
+        let mut push = |id, level, states: &[f64]| {
+            let (actions, rewards) = (vec![0; states.len() - 1], vec![0.0; states.len() - 1]);
+            builder.push(Person { id, level, states, actions: &actions, rewards: &rewards }).unwrap();
+        };
+        // Means 1, 4 of level 0 and 3, 5 of level 1; at the third time level 1 has nobody.
+        push("a", 0, &[0.0, 3.0, 9.0]);
+        push("b", 0, &[2.0, 5.0]);
+        push("c", 1, &[3.0, 5.0]);
+        let stage = SingleStage::fit_by_time(&builder.finish()).unwrap();
+        let mut memory = stage.begin(&[0, 1], &[0.0, 3.5]);
+        assert_eq!(memory.view, [0.0, 2.0, 1.5, 3.5]);
+        for _ in 0..2 {
+            stage.advance(&mut memory, &[0, 0], &[3.0, 7.0]);
+            assert_eq!(memory.view, [3.0, 4.0, 6.0, 7.0], "the last time's means serve later ones");
+        }
     }
 
     #[test]

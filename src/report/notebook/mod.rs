@@ -1,19 +1,25 @@
 //! What a value looks like at the end of a notebook's cell, and how a cell ends when something went wrong.
 //!
-//! `use counterfair::report::notebook::*;` in the first cell is all a notebook needs: results of the library then show themselves, tables as
+//! `use counterfair::prelude::*;` in the first cell is all a notebook needs: results of the library then show themselves, tables as
 //! HTML with plain text beside it, charts as SVG drawn by the report's own code, and `.or_stop()` ends a cell with the words of an error.
 
+mod audited;
 mod claims;
 mod gallery;
+mod grid;
 mod judged;
 mod learned;
 mod people;
+mod rules;
 
-pub use claims::{laws, verdicts};
-pub use gallery::{Gallery, Picture};
+pub use audited::{against_correlation, fairness, followers, noise_models, treated, worth};
+pub use claims::{Examined, about, law_panels, laws, verdicts};
+pub use gallery::{Captioned, Gallery, Picture};
+pub use grid::{rates_over_size, unfairness_by_strength};
 pub use judged::{comparison, rates, shares};
 pub use learned::{dependence, support};
 pub use people::worlds;
+pub use rules::{Followed, Rule, advantage, follow};
 
 use super::plot::{Chart, Dumbbell};
 use super::{Figure, Table};
@@ -104,6 +110,12 @@ impl Show for Figure {
 impl Show for Gallery {
     fn content(&self) -> Content {
         Content::picture(&self.svg(), &self.text())
+    }
+}
+
+impl Show for Captioned {
+    fn content(&self) -> Content {
+        Content::picture(&self.svg, &self.text)
     }
 }
 

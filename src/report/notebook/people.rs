@@ -108,13 +108,14 @@ impl Show for Memory {
 }
 
 /// One person in the world of every level, with the same noise and the same actions; the dashed worlds are those that did not happen.
-pub fn worlds(title: &str, mechanism: &impl Mechanism, person: Person<'_>) -> Chart {
+pub fn worlds(mechanism: &impl Mechanism, person: Person<'_>) -> Chart {
     let noise = abduct(mechanism, person);
     let p = mechanism.state_dim();
-    (0..mechanism.levels()).fold(Chart::new(title, Axis::linear("t"), Axis::linear("state")), |chart, z| {
+    (0..mechanism.levels()).fold(Chart::new("", Axis::linear("decision t"), Axis::linear("state")), |chart, z| {
         let states = predict(mechanism, &noise, person.actions, z).states;
         let factual = z == person.level as usize;
-        let (name, ink) = (format!("Z ← {z}{}", if factual { ", fact" } else { "" }), Ink::level(z));
+        let name = if factual { format!("as it was, Z = {z}") } else { format!("had Z been {z}") };
+        let ink = Ink::level(z);
         let points = (1..).map(f64::from).zip(states.into_iter().step_by(p)).collect::<Vec<_>>();
         chart.with(Series::new(&name, if factual { ink } else { ink.dashed() }, points))
     })
@@ -132,7 +133,7 @@ mod tests {
         let panel = simulate(&world, &Exogenous::draw(&world, 3, 4, Stream::new(1)));
         let text = panel.content().to_string();
         assert!(text.contains("3 people, 12 decisions, up to 4 each; levels 0, 1; actions 0, 1."), "{text}");
-        let chart = worlds("two worlds", &world, panel.person(0));
+        let chart = worlds(&world, panel.person(0));
         let own = &chart.series[panel.person(0).level as usize];
         assert!(own.points.iter().zip(panel.person(0).states).all(|((_, y), s)| (y.mean - s).abs() < 1e-12));
         assert!(!own.ink.dashed && chart.series.iter().filter(|s| s.ink.dashed).count() == 1);

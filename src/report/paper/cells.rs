@@ -4,18 +4,21 @@
 //! world,delta,N,T,people,decisions,long,learner,seed,full.cf,full.value,full.long,unaware.cf,…
 //! ```
 //!
-//! Nine significant digits are kept: another machine rounds the last bits otherwise, and no figure shows them. A method that is not part of a cell
+//! A part that no method of the file has is left out. `gained` is J − Ṽ, so that Ṽ is `value` less `gained`. Nine significant digits are kept: another machine rounds the last bits otherwise, and no figure shows them. A method that is not part of a cell
 //! leaves its fields empty; one that could not be learned has [`NOT_LEARNED`] in them. Spreads within a cell are not kept.
 
 use crate::kernel::numeric::Estimate;
-use crate::reproduction::{Cell, Measured, Method, MethodOutcome, MethodResult, Record, SemiSynthetic, Synthetic};
+use crate::reproduction::{
+    Cell, Measured, Method, MethodOutcome, MethodResult, Record, RegretCell, SemiSynthetic, Synthetic,
+};
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 
 const NOT_LEARNED: &str = "x";
 const SYNTHETIC: [&str; 9] = ["world", "delta", "N", "T", "people", "decisions", "long", "learner", "seed"];
 const SEMI: [&str; 9] = ["study", "attribute", "eta", "N", "T", "people", "decisions", "learner", "seed"];
-const PARTS: [&str; 3] = ["cf", "value", "long"];
+const REGRET: [&str; 9] = ["world", "delta", "N", "T", "people", "decisions", "epsilon", "learner", "seed"];
+const PARTS: [&str; 5] = ["cf", "value", "long", "gained", "regret"];
 
 /// The digits that are kept.
 pub(super) fn kept(x: f64) -> f64 {
@@ -30,16 +33,22 @@ pub(super) fn pack(records: &[Record]) -> String {
             methods.push(result.method);
         }
     }
+    let has = |part: usize| {
+        let mut all = records.iter().flat_map(|record| methods.iter().map(move |method| numbers(record, *method)));
+        all.any(|numbers| !matches!(numbers[part].as_str(), "" | NOT_LEARNED))
+    };
+    let parts: Vec<usize> = (0..PARTS.len()).filter(|&part| part < 3 || has(part)).collect();
     let mut lines: Vec<(String, Vec<String>)> = Vec::new();
     let mut header: Vec<String> = Vec::new();
     for record in records {
         let (names, mut fields) = address(&record.cell);
         if header.is_empty() {
-            let parts = methods.iter().flat_map(|m| PARTS.map(|part| format!("{m}.{part}")));
-            header = names.iter().map(|n| n.to_string()).chain(parts).collect();
+            let named = methods.iter().flat_map(|m| parts.iter().map(move |&part| format!("{m}.{}", PARTS[part])));
+            header = names.iter().map(|n| n.to_string()).chain(named).collect();
         }
         for method in &methods {
-            fields.extend(numbers(record, *method));
+            let all = numbers(record, *method);
+            fields.extend(parts.iter().map(|&part| all[part].clone()));
         }
         lines.push((record.cell.key(), fields));
     }
@@ -79,18 +88,33 @@ fn address(cell: &Cell) -> (&'static [&'static str], Vec<String>) {
             ];
             (&SEMI, fields.to_vec())
         }
+        Cell::Regret(c) => {
+            let fields = [
+                c.world.to_string(),
+                c.strength.to_string(),
+                c.people.to_string(),
+                c.horizon.to_string(),
+                c.evaluation_people.to_string(),
+                c.evaluation_horizon.to_string(),
+                c.error.map_or(String::new(), |error| error.to_string()),
+                c.learner.to_string(),
+                c.seed.to_string(),
+            ];
+            (&REGRET, fields.to_vec())
+        }
         Cell::Split(_) => unreachable!("splits are kept whole"),
     }
 }
 
-fn numbers(record: &Record, method: Method) -> [String; 3] {
+fn numbers(record: &Record, method: Method) -> [String; PARTS.len()] {
     let Some(result) = record.results.iter().find(|r| r.method == method) else { return Default::default() };
     let text = |x: f64| kept(x).to_string();
     match &result.outcome {
-        MethodOutcome::NotLearned(_) => [NOT_LEARNED; 3].map(String::from),
+        MethodOutcome::NotLearned(_) => [NOT_LEARNED; PARTS.len()].map(String::from),
         MethodOutcome::Evaluated(m) => {
-            let long = m.long_value.map_or(String::new(), |v| text(v.mean));
-            [text(m.unfairness.mean), text(m.value.mean), long]
+            let optional = |estimate: Option<Estimate>| estimate.map_or(String::new(), |v| text(v.mean));
+            let (cf, value) = (text(m.unfairness.mean), text(m.value.mean));
+            [cf, value, optional(m.long_value), optional(m.gained), optional(m.regret)]
         }
     }
 }
@@ -121,20 +145,44 @@ fn record(names: &[String], fields: &HashMap<&str, &str>) -> Result<Record, Stri
     let mut results = Vec::new();
     for name in names.iter().filter_map(|name| name.strip_suffix(".cf")) {
         let method: Method = name.parse().map_err(|e| format!("{e}"))?;
-        let [cf, value, long] = PARTS.map(|part| fields.get(format!("{name}.{part}").as_str()).copied().unwrap_or(""));
+        let [cf, value, long, gained, regret] =
+            PARTS.map(|part| fields.get(format!("{name}.{part}").as_str()).copied().unwrap_or(""));
         let outcome = match cf {
             "" => continue,
             NOT_LEARNED => MethodOutcome::NotLearned("as the journal says".into()),
             _ => {
-                let long_value = if long.is_empty() { None } else { Some(estimate(long)?) };
-                let (unfairness, value) = (estimate(cf)?, estimate(value)?);
-                MethodOutcome::Evaluated(Measured { unfairness, value, long_value, shares: vec![], learning: None })
+                let optional = |text: &str| if text.is_empty() { Ok(None) } else { estimate(text).map(Some) };
+                let (unfairness, value, gained) = (estimate(cf)?, estimate(value)?, optional(gained)?);
+                MethodOutcome::Evaluated(Measured {
+                    unfairness,
+                    value,
+                    long_value: optional(long)?,
+                    fair: gained.map(|gained| Estimate { mean: value.mean - gained.mean, ..value }),
+                    gained,
+                    regret: optional(regret)?,
+                    shares: vec![],
+                    learning: None,
+                })
             }
         };
         results.push(MethodResult { method, outcome });
     }
     let methods = results.iter().map(|r| r.method).collect();
-    let cell = if fields.contains_key("world") {
+    let cell = if fields.contains_key("epsilon") {
+        let error = text("epsilon")?;
+        Cell::Regret(RegretCell {
+            world: word(text("world")?)?,
+            strength: parse(text("delta")?)?,
+            people: parse(text("N")?)?,
+            horizon: parse(text("T")?)?,
+            evaluation_people: parse(text("people")?)?,
+            evaluation_horizon: parse(text("decisions")?)?,
+            error: if error.is_empty() { None } else { Some(parse(error)?) },
+            methods,
+            learner: word(text("learner")?)?,
+            seed: parse(text("seed")?)?,
+        })
+    } else if fields.contains_key("world") {
         let long = text("long")?;
         Cell::Synthetic(Synthetic {
             world: word(text("world")?)?,
@@ -184,22 +232,26 @@ mod tests {
     use super::*;
     use crate::reproduction::{Label, Learner, Scale};
 
-    fn some() -> Vec<Record> {
+    fn some(label: Label) -> Vec<Record> {
         let scale = Scale { sizes: vec![60], size: 60, seeds: 2, strengths: vec![0.7], ..Scale::quick() };
-        let cells = scale.cells(&[Label::SimAll], &[]);
+        let cells = scale.cells(&[label], &[]);
         let number = |i: usize| Estimate { mean: 1.0 / (i as f64 + 3.7), standard_error: f64::NAN, count: 0 };
+        let regret = label == Label::Regret;
         let outcome = |i: usize, long: bool| {
             if i == 3 {
                 return MethodOutcome::NotLearned("as the journal says".into());
             }
             let long_value = long.then(|| number(i + 2));
             let (unfairness, value) = (number(i), number(i + 1));
-            MethodOutcome::Evaluated(Measured { unfairness, value, long_value, shares: vec![], learning: None })
+            let gained = regret.then(|| number(i + 3));
+            let fair = gained.map(|g| Estimate { mean: value.mean - g.mean, ..value });
+            let regret = regret.then(|| number(i + 4));
+            let (shares, learning) = (vec![], None);
+            MethodOutcome::Evaluated(Measured { unfairness, value, long_value, fair, gained, regret, shares, learning })
         };
         let record = |cell: Cell| {
-            let Cell::Synthetic(c) = &cell else { unreachable!("only simulations were asked for") };
-            let methods = c.methods.iter().enumerate();
-            let long = c.long_horizon.is_some();
+            let methods = cell.methods().iter().enumerate();
+            let long = matches!(&cell, Cell::Synthetic(c) if c.long_horizon.is_some());
             let results = methods.map(|(i, &method)| MethodResult { method, outcome: outcome(i, long) }).collect();
             Record { cell, results }
         };
@@ -208,8 +260,15 @@ mod tests {
 
     #[test]
     fn what_is_packed_is_read_back_to_nine_digits() {
-        let records = some();
-        let back = unpack(pack(&records).as_bytes()).expect("our own lines");
+        for label in [Label::SimAll, Label::Regret] {
+            packs(&some(label));
+        }
+        assert!(pack(&some(Label::Regret)).contains("ours.gained,ours.regret"));
+        assert!(!pack(&some(Label::SimAll)).contains("gained"), "a part that nobody has");
+    }
+
+    fn packs(records: &[Record]) {
+        let back = unpack(pack(records).as_bytes()).expect("our own lines");
         assert_eq!(back.len(), records.len());
         assert!(records.iter().any(|r| r.cell.learner() == Learner::LeastSquares));
         for (record, read) in records.iter().zip(&back) {
@@ -222,17 +281,19 @@ mod tests {
                 for (p, q) in [(x.unfairness, y.unfairness), (x.value, y.value)] {
                     assert_eq!((a.method, kept(p.mean)), (b.method, q.mean));
                 }
-                assert_eq!(x.long_value.map(|v| kept(v.mean)), y.long_value.map(|v| v.mean));
+                for (p, q) in [(x.long_value, y.long_value), (x.gained, y.gained), (x.regret, y.regret)] {
+                    assert_eq!(p.map(|v| kept(v.mean)), q.map(|v| v.mean));
+                }
             }
         }
-        assert_eq!(pack(&back), pack(&records), "packing again changes nothing");
+        assert_eq!(pack(&back), pack(records), "packing again changes nothing");
     }
 
     #[test]
     fn a_line_that_is_no_cell_is_named() {
-        let text = pack(&some()).replacen("linear,0.7,60", "linear,0.7,sixty", 1);
+        let text = pack(&some(Label::SimAll)).replacen("linear,0.7,60", "linear,0.7,sixty", 1);
         assert_eq!(unpack(text.as_bytes()), Err((2, "`sixty` is not a number".into())));
-        let text = pack(&some()).replacen("linear,", "sideways,", 1);
+        let text = pack(&some(Label::SimAll)).replacen("linear,", "sideways,", 1);
         assert!(unpack(text.as_bytes()).is_err_and(|(line, reason)| line == 2 && reason.contains("sideways")));
     }
 }

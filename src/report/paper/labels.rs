@@ -2,7 +2,7 @@
 
 use super::{Proofs, Sources};
 use crate::report::number::minus_sign;
-use crate::theory::{Form, Row, Verdict};
+use crate::theory::{Kind, Row, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
@@ -20,7 +20,18 @@ pub(super) struct Entry {
 /// A claim as the text quotes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Line {
+    /// `printed` for what is the document's in any way, `corrected` for what is ours.
     pub form: &'static str,
+    /// `printed`, `implied`, `assumption`, `ours`.
+    pub kind: &'static str,
+    /// The line of the document, if it has one.
+    pub line: Option<usize>,
+    /// Its words there.
+    pub words: &'static str,
+    /// The label of the error that it follows from.
+    pub root: &'static str,
+    /// What code the check runs.
+    pub runs: &'static str,
     pub statement: &'static str,
     /// `exact`, `not refuted`, `refuted`, `inconclusive`.
     pub verdict: &'static str,
@@ -50,10 +61,12 @@ pub(super) fn labels(sources: &Sources) -> BTreeMap<String, Entry> {
 
 fn line(row: &Row) -> Line {
     let mut line = Line {
-        form: match row.claim.form {
-            Form::Printed => "printed",
-            Form::Corrected => "corrected",
-        },
+        form: if row.claim.kind == Kind::Ours { "corrected" } else { "printed" },
+        kind: row.claim.kind.word(),
+        line: row.claim.source.map(|source| source.line),
+        words: row.claim.source.map_or("", |source| source.words),
+        root: row.claim.root,
+        runs: row.claim.runs,
         statement: row.claim.statement,
         verdict: row.verdict.word(),
         as_expected: row.as_expected,

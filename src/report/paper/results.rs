@@ -21,6 +21,8 @@ pub struct Results {
     pub networks: Vec<Record>,
     /// Cells of `fig:semi`, likewise.
     pub semi: Vec<Record>,
+    /// Cells of `fig:regret`, likewise.
+    pub regret: Vec<Record>,
     /// Cells of `table:real_data`, whole.
     pub splits: Vec<Record>,
     /// The scale at which the cells of each label were asked for, by the label's name.
@@ -168,6 +170,7 @@ pub enum ResultsError {
 const SIM_ALL: &str = "sim_all.csv";
 const NETWORKS: &str = "networks.csv";
 const SEMI: &str = "semi.csv";
+const REGRET: &str = "regret.csv";
 const SPLITS: &str = "splits.jsonl";
 const SCALES: &str = "scales.json";
 const RUN: &str = "run.json";
@@ -208,6 +211,7 @@ impl Results {
             sim_all: cells(SIM_ALL)?,
             networks: cells(NETWORKS)?,
             semi: cells(SEMI)?,
+            regret: cells(REGRET)?,
             splits,
             scales: json(&folder.join(SCALES))?.unwrap_or_default(),
             run: json::<Option<Run>>(&folder.join(RUN))?.flatten(),
@@ -232,6 +236,7 @@ impl Results {
                     self.networks = records.into_iter().filter(|r| r.cell.learner() == Learner::Neural).collect();
                 }
                 Label::Semi => self.semi = records,
+                Label::Regret => self.regret = records,
                 Label::RealData => self.splits = records,
                 // The same cells as `table:real_data`.
                 Label::RealActionPercentage => continue,
@@ -254,7 +259,8 @@ impl Results {
         let put = |name: &str, text: String| {
             atomically(&folder.join(name), |out| out.write_all(text.as_bytes())).map_err(ResultsError::from)
         };
-        for (name, records) in [(SIM_ALL, &self.sim_all), (NETWORKS, &self.networks), (SEMI, &self.semi)] {
+        let files = [(SIM_ALL, &self.sim_all), (NETWORKS, &self.networks), (SEMI, &self.semi), (REGRET, &self.regret)];
+        for (name, records) in files {
             if !records.is_empty() {
                 put(name, pack(records))?;
             }

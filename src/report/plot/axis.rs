@@ -109,6 +109,16 @@ impl Placed {
         self.pixels.0 + share.clamp(0.0, 1.0) * (self.pixels.1 - self.pixels.0)
     }
 
+    /// Whether numbers are laid out by their ratios.
+    pub fn is_log(&self) -> bool {
+        self.spacing == Spacing::Log
+    }
+
+    /// Whether a number lies below what the axis shows.
+    pub fn is_below(&self, x: f64) -> bool {
+        x < self.low
+    }
+
     /// The pixel where the strip of zeros ends and the logarithms begin.
     pub fn break_at(&self) -> Option<f64> {
         self.strip.map(|_| self.pixels.0)

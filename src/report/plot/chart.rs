@@ -42,10 +42,16 @@ impl From<crate::kernel::numeric::Estimate> for Span {
 }
 
 impl Span {
-    /// An estimate of a share: its interval ends where shares end.
+    /// An estimate of a share. Its interval is taken on the scale of log odds, so that it ends within 0 and 1 by itself.
     pub fn share(estimate: crate::kernel::numeric::Estimate) -> Self {
         let Self { mean, low, high } = Self::of(estimate);
-        Self { mean, low: low.max(0.0), high: high.min(1.0) }
+        if mean <= 0.0 || mean >= 1.0 || low == high {
+            return Self { mean, low: low.max(0.0), high: high.min(1.0) };
+        }
+        let odds = |p: f64| (p / (1.0 - p)).ln();
+        let half = 0.5 * (high - low) / (mean * (1.0 - mean));
+        let share = |x: f64| 1.0 / (1.0 + (-x).exp());
+        Self { mean, low: share(odds(mean) - half), high: share(odds(mean) + half) }
     }
 }
 
@@ -178,7 +184,9 @@ impl Chart {
         let x = Placed::new(&self.x, &keep(&self.x, xs, mean(|p| p.0.mean)), (LEFT, right));
         let y = Placed::new(&self.y, &keep(&self.y, ys, mean(|p| p.1.mean)), (bottom, TOP));
 
-        self.frame(canvas, &x, &y, right, bottom);
+        let beyond = |span: &Span| self.y.spacing == Spacing::Log && span.mean > 0.0 && y.is_below(span.low);
+        let cut = self.series.iter().flat_map(|s| &s.points).any(|(_, v)| beyond(v));
+        self.frame(canvas, &x, &y, right, bottom, if cut { " (arrow: the interval goes on below)" } else { "" });
         let mut labels: Vec<(f64, String, plotters::style::RGBColor)> = Vec::new();
         for reference in &self.references {
             let at = y.at(reference.at);
@@ -203,9 +211,9 @@ impl Chart {
         }
     }
 
-    fn frame(&self, canvas: &Canvas, x: &Placed, y: &Placed, right: f64, bottom: f64) {
+    fn frame(&self, canvas: &Canvas, x: &Placed, y: &Placed, right: f64, bottom: f64, note: &str) {
         canvas.title(&self.title, (4.0, 11.0));
-        canvas.note(&self.y.title, (4.0, 30.0), Hang::Left);
+        canvas.note(&format!("{}{note}", self.y.title), (4.0, 30.0), Hang::Left);
         for (value, text) in &y.ticks {
             let at = y.at(*value);
             canvas.grid((LEFT, at), (right, at));
@@ -240,6 +248,11 @@ fn draw_series(canvas: &Canvas, series: &Series, x: &Placed, y: &Placed, bottom:
             canvas.line(&[(x.at(at.low), y.at(v.mean)), (x.at(at.high), y.at(v.mean))], color, 1.0, false);
             canvas.line(&[(x.at(at.mean), y_low(v)), (x.at(at.mean), y.at(v.high))], color, 1.0, false);
         }
+    }
+    // What the axis cannot show of an interval is said by an arrow, not left out.
+    for (at, v) in series.points.iter().filter(|(_, v)| y.is_log() && v.mean > 0.0 && y.is_below(v.low)) {
+        let (x, foot) = (x.at(at.mean), y_low(v));
+        canvas.line(&[(x - 4.0, foot - 6.0), (x, foot - 1.0), (x + 4.0, foot - 6.0)], color, 1.3, false);
     }
     let path: Vec<(f64, f64)> = series.points.iter().map(|(at, v)| (x.at(at.mean), y.at(v.mean))).collect();
     if path.len() > 1 {
@@ -305,6 +318,29 @@ mod tests {
         for word in ["Ours", "target", "people", "CF metric", "a &amp; b", "viewBox"] {
             assert!(svg.contains(word), "{word} is missing");
         }
+    }
+
+    #[test]
+    fn an_interval_that_the_axis_cannot_show_has_an_arrow_and_a_note() {
+        let chart = |low: f64| {
+            let span = Span { mean: 0.1, low, high: 0.2 };
+            let points = [10.0, 20.0].map(|x| (Span::exact(x), span)).to_vec();
+            let series = vec![Series { name: "Ours".into(), ink: Ink::OURS, points }];
+            Chart { title: "t".into(), x: Axis::log("N"), y: Axis::log("CF"), series, references: vec![] }.svg()
+        };
+        assert!(chart(-0.05).contains("goes on below") && chart(0.001).contains("goes on below"));
+        assert!(!chart(0.09).contains("goes on below"));
+    }
+
+    #[test]
+    fn the_interval_of_a_share_stays_a_share() {
+        let estimate =
+            |mean: f64, standard_error: f64| crate::kernel::numeric::Estimate { mean, standard_error, count: 50 };
+        let near = Span::share(estimate(0.98, 0.02));
+        assert!(near.low > 0.8 && near.low < 0.94 && near.high < 1.0 && near.high > 0.99, "{near:?}");
+        let middle = Span::share(estimate(0.5, 0.01));
+        assert!((middle.high - 0.5 - 2.0096 * 0.01).abs() < 1e-4, "{middle:?}");
+        assert_eq!(Span::share(estimate(0.0, 0.0)), Span::exact(0.0));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::axis::{Axis, Placed};
 use super::canvas::{Canvas, Hang, svg};
 use super::chart::{Span, WIDTH};
-use super::palette::{BLUE, INK, MUTED, Marker, ORANGE};
+use super::palette::{INK, Ink, MUTED};
 use crate::report::number::significant;
 
 /// One row: a name and a share for each of two groups.
@@ -28,7 +28,10 @@ pub struct Dumbbell {
     pub rows: Vec<Pair>,
 }
 
+/// Least room for names on the left.
 const LEFT: f64 = 78.0;
+/// Room of a letter.
+const LETTER: f64 = 7.2;
 const TOP: f64 = 48.0;
 const ROW: f64 = 34.0;
 const BOTTOM: f64 = 46.0;
@@ -55,17 +58,19 @@ impl Dumbbell {
     }
 
     fn draw(&self, canvas: &Canvas, width: f64) {
+        let longest = self.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+        let left = LEFT.max(16.0 + LETTER * longest as f64);
         let (right, bottom) = (width - 16.0, TOP + ROW * self.rows.len() as f64);
         let values: Vec<f64> = self.rows.iter().flat_map(|r| r.shares).flat_map(|s| [s.mean, s.low, s.high]).collect();
-        let x = Placed::new(&self.x, &values, (LEFT, right));
+        let x = Placed::new(&self.x, &values, (left, right));
         canvas.title(&self.title, (4.0, 11.0));
         for (value, text) in &x.ticks {
             canvas.grid((x.at(*value), TOP), (x.at(*value), bottom));
             canvas.note(text, (x.at(*value), bottom + 13.0), Hang::Center);
         }
-        canvas.note(&self.x.title, ((LEFT + right) / 2.0, bottom + 33.0), Hang::Center);
-        let looks = [(ORANGE, Marker::Triangle), (BLUE, Marker::Disc)];
-        let mut at = LEFT;
+        canvas.note(&self.x.title, ((left + right) / 2.0, bottom + 33.0), Hang::Center);
+        let looks = [0, 1].map(|k| (Ink::level(k).color, Ink::level(k).marker));
+        let mut at = left;
         for (name, (color, marker)) in self.groups.iter().zip(looks) {
             canvas.marker(marker, (at + 4.0, 32.0), color);
             canvas.text(name, (at + 13.0, 32.0), 12.5, INK, Hang::Left);
@@ -73,7 +78,7 @@ impl Dumbbell {
         }
         for (i, row) in self.rows.iter().enumerate() {
             let y = TOP + ROW * (i as f64 + 0.5);
-            canvas.text(&row.name, (LEFT - 10.0, y), 12.5, INK, Hang::Right);
+            canvas.text(&row.name, (left - 10.0, y), 12.5, INK, Hang::Right);
             let ends = row.shares.map(|s| (x.at(s.mean), y));
             canvas.line(&ends, MUTED, 1.2, false);
             // Each group has its own height, so that intervals that overlap can still be told apart.

@@ -11,14 +11,16 @@ use crate::kernel::numeric::small::{self, norm, sup};
 use crate::kernel::preprocess::{Preprocessor, Sequential, batch};
 
 pub(super) const CLAIMS: &[Claim] = &[
-    Claim::printed(
+    Claim::ours(
         "asm:additive",
         "only differences of means between levels matter: noise need not have mean zero",
         &["one constant added to all means of all levels"],
         Expected::Exact,
         |budget| shifted(budget, |_| 0.7),
         |budget| shifted(budget, |z| 0.7 * z as f64),
-    ),
+    )
+    .at(320, r"are additive to $S_t$ and $R_t$")
+    .runs("kernel::preprocess::Sequential"),
     Claim::printed(
         "M-TXT1",
         "preprocessed tuples form a decision process in (s̃, a) alone, with estimated means as with true ones",
@@ -26,15 +28,19 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| next_estimate([0.0, 0.1]),
         |_| next_estimate([0.0, 0.0]),
-    ),
-    Claim::printed(
+    )
+    .at(326, r"these preprocessed experience tuples naturally form a MDP")
+    .runs("kernel::preprocess::Sequential"),
+    Claim::implied(
         "ALG1-g",
         "data determine the counterfactual states, also where a level never saw an action",
         &["no positivity: nobody at level 1 takes action 1"],
         Expected::Refuted,
         |_| unseen_action(1),
         |_| unseen_action(0),
-    ),
+    )
+    .at(324, r"allows us to identify and estimate the counterfactual states and rewards using observed data")
+    .runs("kernel::preprocess::Sequential"),
     Claim::printed(
         "asm:coverage",
         "λ₀ ≤ 1 when ‖φ‖∞ ≤ 1, attained",
@@ -42,31 +48,35 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::NotRefuted,
         |budget| coverage(budget, 1.0),
         |budget| coverage(budget, 2.0),
-    ),
-    Claim::printed(
+    )
+    .at(790, r"where we used the fact that $\lambda_0 \leq 1$"),
+    Claim::implied(
         "asm:lipschitz",
         "|φ(s) − φ(ŝ)| ≤ Lε with ε = ‖s − ŝ‖∞, whichever norm L belongs to",
         &["L belongs to ‖·‖₂"],
         Expected::Refuted,
         |_| norms(norm),
         |_| norms(sup),
-    ),
-    Claim::corrected(
+    )
+    .at(682, r"\leq L\|s-s'\|"),
+    Claim::ours(
         "asm:lipschitz",
         "|φ(s) − φ(ŝ)| ≤ Lε with ε = ‖s − ŝ‖∞ when L belongs to ‖·‖∞, attained",
         &[],
         Expected::NotRefuted,
         |_| norms(sup),
         |_| norms(|x| 2.0 * sup(x)),
-    ),
-    Claim::printed(
+    )
+    .at(682, r"\leq L\|s-s'\|"),
+    Claim::implied(
         "asm:margin",
         "a margin of the first state covers eq:cf_metric, which averages over t = 1 … T",
         &["ℙ is the initial law"],
         Expected::Refuted,
         |_| second_state(0.0),
         |_| second_state(1.0),
-    ),
+    )
+    .at(819, r"where $\mathbb{P}$ is the initial state  distribution"),
 ];
 
 /// A world whose means are all moved by a number of their level.

@@ -12,30 +12,34 @@ use crate::theory::beds::{Circle, Hat};
 use std::f64::consts::{PI, TAU};
 
 pub(super) const CLAIMS: &[Claim] = &[
-    Claim::corrected(
+    Claim::ours(
         "bed:hat",
         "Q* of the hat bed is its own Bellman image and the value of its greedy rule",
         &["closed-form cell averages", "one solve for Q^π"],
         Expected::Exact,
         |budget| hat_fixed_point(budget, 0.0),
         |budget| hat_fixed_point(budget, 1e-6),
-    ),
-    Claim::corrected(
+    )
+    .runs("theory::beds::Hat"),
+    Claim::ours(
         "bed:circle",
         "Q* of the circle bed satisfies Bellman's equation by quadrature in the augmented process",
         &["Gauss–Legendre panels split at the kinks"],
         Expected::Exact,
         |_| circle_equation(0.0),
         |_| circle_equation(0.01),
-    ),
-    Claim::corrected(
+    )
+    .runs("theory::beds::Circle"),
+    Claim::ours(
         "alg:cf:2",
         "on the population operator log‖Q* − f_b‖ falls by log γ a step",
         &["f₀ = 0", "bed:hat"],
         Expected::Exact,
         |_| initialisation_slope(0.0),
         |_| initialisation_slope(0.01),
-    ),
+    )
+    .at(388, r"which approaches zero exponentially fast with respect to the number of FQI iterations $B$")
+    .runs("theory::beds::Hat"),
 ];
 
 /// The hat bed of nearly all laws: m = 4, γ = 0.8, reward noise ±0.2, and a boundary: each action is better somewhere by a tenth.

@@ -22,15 +22,46 @@ impl Budget {
     }
 }
 
-/// Whether a statement is the one in print or the one we put in its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Whose statement it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Form {
-    /// As the source document has it.
+pub enum Kind {
+    /// The source document says it in these words or symbols.
     Printed,
-    /// As it should read; also statements the document lacks and needs.
-    Corrected,
+    /// The source document does not say it, but a step of it, or two of its sentences together, need it.
+    Implied,
+    /// The source document assumes it. That it fails in an example shows what the assumption asks, not that a statement is false.
+    Assumption,
+    /// Ours: a corrected statement, or one that the document lacks and needs.
+    Ours,
 }
+
+impl Kind {
+    /// All of them, from what is said to what is added.
+    pub const ALL: [Self; 4] = [Self::Printed, Self::Implied, Self::Assumption, Self::Ours];
+
+    /// The word for it in tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Printed => "printed",
+            Self::Implied => "implied",
+            Self::Assumption => "assumption",
+            Self::Ours => "ours",
+        }
+    }
+}
+
+/// Words of the source document, and where they stand: what a claim examines, corrects or completes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Quotation {
+    /// The line of the document's LaTeX source, counted from 1.
+    pub line: usize,
+    /// A verbatim fragment of that line.
+    pub words: &'static str,
+}
+
+/// What code a claim runs when it is made of formulas alone.
+pub const ARITHMETIC: &str = "arithmetic";
 
 /// The kind of verdict a claim is expected to earn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -178,14 +209,14 @@ impl Verdict {
 /// A statement with its check and its control.
 ///
 /// The control is the same check where its answer must turn: for a statement that should hold, a world in which its
-/// conclusion is derived to be false, which must come back refuted; for a statement in print that is false, the same
+/// conclusion is derived to be false, which must come back refuted; for a statement of the document that is false, the same
 /// search with the mistake repaired, which must *not* come back refuted. A check that can only say one thing says nothing.
 #[derive(Clone, Copy)]
 pub struct Claim {
     /// The label shared with the source document, the proofs and the paper.
     pub label: &'static str,
-    /// In print, or corrected.
-    pub form: Form,
+    /// Whose statement it is.
+    pub kind: Kind,
     /// What is claimed, in one line.
     pub statement: &'static str,
     /// What it stands on.
@@ -196,10 +227,28 @@ pub struct Claim {
     pub check: fn(Budget) -> Verdict,
     /// The control, whose verdict must be the opposite.
     pub control: fn(Budget) -> Verdict,
+    /// The words of the source document; none for what has no counterpart there.
+    pub source: Option<Quotation>,
+    /// The library's code that the check runs, by its path; [`ARITHMETIC`] where the check is self-contained.
+    pub runs: &'static str,
+    /// The label of the error that this one follows from; a claim's own label when it is the first of its kind.
+    pub root: &'static str,
 }
 
 impl Claim {
-    /// A statement as the source document has it.
+    const fn new(
+        kind: Kind,
+        label: &'static str,
+        statement: &'static str,
+        assumes: &'static [&'static str],
+        expected: Expected,
+        check: fn(Budget) -> Verdict,
+        control: fn(Budget) -> Verdict,
+    ) -> Self {
+        Self { label, kind, statement, assumes, expected, check, control, source: None, runs: ARITHMETIC, root: label }
+    }
+
+    /// A statement that the source document prints.
     pub(super) const fn printed(
         label: &'static str,
         statement: &'static str,
@@ -208,11 +257,11 @@ impl Claim {
         check: fn(Budget) -> Verdict,
         control: fn(Budget) -> Verdict,
     ) -> Self {
-        Self { label, form: Form::Printed, statement, assumes, expected, check, control }
+        Self::new(Kind::Printed, label, statement, assumes, expected, check, control)
     }
 
-    /// A statement as it should read.
-    pub(super) const fn corrected(
+    /// A statement that the source document needs without printing it.
+    pub(super) const fn implied(
         label: &'static str,
         statement: &'static str,
         assumes: &'static [&'static str],
@@ -220,7 +269,51 @@ impl Claim {
         check: fn(Budget) -> Verdict,
         control: fn(Budget) -> Verdict,
     ) -> Self {
-        Self { label, form: Form::Corrected, statement, assumes, expected, check, control }
+        Self::new(Kind::Implied, label, statement, assumes, expected, check, control)
+    }
+
+    /// Something that the source document assumes.
+    pub(super) const fn assumption(
+        label: &'static str,
+        statement: &'static str,
+        assumes: &'static [&'static str],
+        expected: Expected,
+        check: fn(Budget) -> Verdict,
+        control: fn(Budget) -> Verdict,
+    ) -> Self {
+        Self::new(Kind::Assumption, label, statement, assumes, expected, check, control)
+    }
+
+    /// A statement as it should read, or one that is missing.
+    pub(super) const fn ours(
+        label: &'static str,
+        statement: &'static str,
+        assumes: &'static [&'static str],
+        expected: Expected,
+        check: fn(Budget) -> Verdict,
+        control: fn(Budget) -> Verdict,
+    ) -> Self {
+        Self::new(Kind::Ours, label, statement, assumes, expected, check, control)
+    }
+
+    /// With the words of the source document that it examines, corrects or completes.
+    pub(super) const fn at(self, line: usize, words: &'static str) -> Self {
+        Self { source: Some(Quotation { line, words }), ..self }
+    }
+
+    /// With the library's code that the check runs.
+    pub(super) const fn runs(self, path: &'static str) -> Self {
+        Self { runs: path, ..self }
+    }
+
+    /// As a consequence of the error with another label.
+    pub(super) const fn under(self, root: &'static str) -> Self {
+        Self { root, ..self }
+    }
+
+    /// Whether a statement of the source document is expected to be false, or an assumption of it to fail.
+    pub fn is_erratum(&self) -> bool {
+        self.kind != Kind::Ours && self.expected == Expected::Refuted
     }
 
     /// Whether `verdict` is what a control of this claim must say.
@@ -247,19 +340,22 @@ pub(super) fn judge(claim: &Claim, verdict: &Verdict, control: &Verdict) -> bool
 
 impl std::fmt::Debug for Claim {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ({:?}): {}", self.label, self.form, self.statement)
+        write!(f, "{} ({}): {}", self.label, self.kind.word(), self.statement)
     }
 }
 
 impl Serialize for Claim {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeStruct;
-        let mut fields = serializer.serialize_struct("Claim", 5)?;
+        let mut fields = serializer.serialize_struct("Claim", 8)?;
         fields.serialize_field("label", self.label)?;
-        fields.serialize_field("form", &self.form)?;
+        fields.serialize_field("kind", &self.kind)?;
         fields.serialize_field("statement", self.statement)?;
         fields.serialize_field("assumes", self.assumes)?;
         fields.serialize_field("expected", &self.expected)?;
+        fields.serialize_field("source", &self.source)?;
+        fields.serialize_field("runs", self.runs)?;
+        fields.serialize_field("root", self.root)?;
         fields.end()
     }
 }

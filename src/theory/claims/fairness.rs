@@ -7,14 +7,15 @@ use crate::kernel::numeric::Stream;
 use std::collections::BTreeMap;
 
 pub(super) const CLAIMS: &[Claim] = &[
-    Claim::printed(
+    Claim::assumption(
         "asm:unique",
         "a history determines its noise, and (z, noise, actions) ↔ history is one to one, at t = 1 too",
         &["noise enters one to one"],
         Expected::Exact,
         |budget| one_to_one(budget, |world| world),
         |budget| one_to_one(budget, Finite::without_unique_noise),
-    ),
+    )
+    .at(253, r"are deterministic functions of $H_t$"),
     Claim::printed(
         "thm:cf",
         "a rule on (all levels' states and rewards, actions) is fair; the same cannot be said of a rule on the state (Unaware)",
@@ -22,7 +23,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Exact,
         |budget| invariant(budget, |world, h| world.augment(h).map(|a| format!("{a:?}"))),
         |budget| invariant(budget, |_, h| h.states.last().map(|s| format!("{s}"))),
-    ),
+    )
+    .at(290, r"$\pi_t$ satisfies CF if it admits the following functional form that"),
     Claim::printed(
         "def:cf_policy",
         "fairness asks for equal actions at h and at every h^{z′}; a rule on the augmented state has them, one on (s, z) has not (Full)",
@@ -34,23 +36,26 @@ pub(super) const CLAIMS: &[Claim] = &[
             })
         },
         |budget| invariant(budget, |_, h| h.states.last().map(|s| format!("{s} {}", h.level))),
-    ),
-    Claim::corrected(
+    )
+    .at(268, r"CF requires that $\pi_t$ must assign the same action $a$"),
+    Claim::ours(
         "thm:cf",
         "a rule is fair if and only if it is a function of the labelled augmented history: all 65 536 rules of a world",
         &["asm:unique on a domain closed under z ← z′"],
         Expected::Exact,
         |_| equivalence(false),
         |_| equivalence(true),
-    ),
-    Claim::corrected(
+    )
+    .at(290, r"$\pi_t$ satisfies CF if it admits the following functional form that"),
+    Claim::ours(
         "M-TXT4",
         "no fair rule lies outside the class of thm:cf: as many fair rules as functions of the augmented history",
         &["asm:unique on a domain closed under z ← z′"],
         Expected::Exact,
         |budget| count(budget, |world| world),
         |budget| count(budget, Finite::without_unique_noise),
-    ),
+    )
+    .at(473, r"Do there exist CF policies outside this class that can achieve higher value?"),
 ];
 
 /// The mirror first, because it can be followed by hand; then random worlds.

@@ -12,14 +12,15 @@ use super::{Budget, Claim, Expected, Verdict};
 use crate::kernel::numeric::Stream;
 use crate::kernel::numeric::small::{self, dot};
 
-pub(super) const CLAIMS: &[Claim] = &[Claim::corrected(
+pub(super) const CLAIMS: &[Claim] = &[Claim::ours(
     "thm:regret",
     "regret ≤ C_m (2ξ)^{1+α}/(1−γ)",
     &["‖Q* − f̂‖∞ ≤ ξ", "P(gap ≤ x) ≤ C_m x^α under the policy's discounted law"],
     Expected::NotRefuted,
     |budget| fuzz(budget, 2.0),
     |budget| fuzz(budget, 1.0),
-)];
+)
+.at(381, r"\frac{ C dLR_{\max}\epsilon}{\lambda_0(\lambda_0-4dL\epsilon)(1-\gamma)^3}")];
 
 fn fuzz(budget: Budget, two: f64) -> Verdict {
     let mut search = Search::new();

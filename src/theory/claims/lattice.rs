@@ -1,6 +1,5 @@
 //! The lattice bed: finite, additive, and recovered exactly once means are good enough.
 
-use super::scaling::{Runs, doubling, seeds};
 use super::search::{EQUAL, Equalities};
 use super::tabular::Tabular;
 use super::{Budget, Claim, Expected, Verdict};
@@ -11,30 +10,24 @@ use crate::kernel::preprocess::{Sequential, batch};
 use crate::theory::beds::Lattice;
 
 pub(super) const CLAIMS: &[Claim] = &[
-    Claim::corrected(
+    Claim::ours(
         "bed:lattice",
         "J* of the pairs is the value, in the original process, of their greedy rule",
         &["all people, noises and levels enumerated over eight decisions, tail γ⁸/(1−γ)"],
         Expected::Exact,
         |budget| optimum(budget, false),
         |budget| optimum(budget, true),
-    ),
-    Claim::corrected(
+    )
+    .runs("theory::beds::Lattice"),
+    Claim::ours(
         "bed:lattice",
         "counterfactual states rounded to integers are exactly right once errors are below one half",
         &["asm:additive", "cell means", "N = 12 800, T = 3"],
         Expected::Exact,
         |budget| recovery(budget, 0.0),
         |budget| recovery(budget, 0.6),
-    ),
-    Claim::corrected(
-        "bed:lattice",
-        "the error of counterfactual states falls like N^{−1/2}",
-        &["asm:additive", "cell means", "N ≥ 1600"],
-        Expected::NotRefuted,
-        |budget| state_error(budget, 0.0),
-        |budget| state_error(budget, 0.3),
-    ),
+    )
+    .runs("kernel::preprocess::Sequential"),
 ];
 
 /// A lattice in which no reachable pair and action is rarer than one in sixty-four, worlds differ, and errors do not grow (ℓ ≤ 1).
@@ -142,13 +135,4 @@ fn recovery(budget: Budget, bias: f64) -> Verdict {
         });
     }
     equal.verdict()
-}
-
-/// The error is the largest of many, whose law settles slowly: over N = 200 … 12 800 two hundred seeds saw a slope of −0.477
-/// [−0.495, −0.459]. Sizes start at N = 1600 for that reason, with draws that were not seen before.
-fn state_error(budget: Budget, bias: f64) -> Verdict {
-    let runs = Runs::make("N", doubling(1600.0), seeds(budget, bias != 0.0), |n, seed| {
-        Some([errors(n as usize, bias, Stream::new(95).index(n as u64).index(seed)).0])
-    });
-    runs.judge(0, -0.5, Stream::new(94))
 }

@@ -14,7 +14,7 @@ use crate::kernel::numeric::Stream;
 use crate::kernel::numeric::small::{self, dot, norm};
 
 pub(super) const CLAIMS: &[Claim] = &[
-    Claim::corrected(
+    Claim::ours(
         "lemma:P",
         "‖ŵ − w‖₂ ≤ ‖x‖₂/√(nc) + ‖Σ(φ̂−φ)ρ‖₂/(nc), both terms attained",
         &["C = Σφ̂φ̂ᵀ ⪰ nc", "A ≻ 0"],
@@ -22,7 +22,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         |budget| fuzz(budget, |case| case.fine([1.0; 2])),
         |budget| each_halved(|constants| fuzz(budget, |case| case.fine(constants))),
     ),
-    Claim::corrected(
+    Claim::ours(
         "lemma:P",
         "‖ŵ − w‖₂ ≤ (δ_y + δ_φ‖w‖₂)/√c + δ_φ RMS(ρ)/c, all three terms attained",
         &["C = Σφ̂φ̂ᵀ ⪰ nc", "A ≻ 0", "|ŷ − y| ≤ δ_y", "‖φ̂ − φ‖₂ ≤ δ_φ"],

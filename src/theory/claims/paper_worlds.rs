@@ -17,31 +17,39 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| second_state(true),
         |_| second_state(false),
-    ),
-    Claim::corrected(
+    )
+    .at(910, r"the state variables $\{S_t\}_{t\geq1}$ are independent of sensitive attribute $Z$")
+    .runs("kernel::model::worlds"),
+    Claim::ours(
         "X13",
         "at δ = 0 the counterfactual states of all levels are equal",
         &["linear world"],
         Expected::Exact,
         |_| equal_means(0.0),
         |_| equal_means(1.0),
-    ),
-    Claim::printed(
+    )
+    .at(910, r"the state variables $\{S_t\}_{t\geq1}$ are independent of sensitive attribute $Z$")
+    .runs("kernel::model::worlds"),
+    Claim::ours(
         "M-TXT2",
-        "regressing observed rewards on (S̃, A) estimates the level-weighted reward",
+        "regressing observed rewards on (S̃, A) estimates the level-weighted reward where A does not depend on Z given S̃; under F.2's behaviour not",
         &["linear world, δ = 1, t = 1"],
-        Expected::Refuted,
-        |_| observed_reward(true),
+        Expected::NotRefuted,
         |_| observed_reward(false),
-    ),
-    Claim::corrected(
+        |_| observed_reward(true),
+    )
+    .at(327, r"One can use preprocessed $\hat{s}_{it}$ and observed $r_{it}$ to learn a CF policy")
+    .runs("kernel::model::worlds"),
+    Claim::ours(
         "X15",
         "the CF metric of a random policy is 0 when the worlds share its draw",
         &["shared Uᴬ, as eq:cf_metric needs"],
         Expected::Exact,
         |budget| random_policy(budget, true),
         |budget| random_policy(budget, false),
-    ),
+    )
+    .at(407, r"\textit{Random} policies naturally satisfy CF")
+    .runs("kernel::evaluate::evaluate"),
 ];
 
 /// (E(S′ | s, a, z), E(R | s, a, z)).

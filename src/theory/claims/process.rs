@@ -8,22 +8,24 @@ use crate::kernel::numeric::Stream;
 use std::collections::BTreeMap;
 
 pub(super) const CLAIMS: &[Claim] = &[
-    Claim::printed(
+    Claim::implied(
         "M-D1",
         "M(c) = (Pᶜ, Rᶜ), without a law of the first state, determines the value of a policy",
         &[],
         Expected::Refuted,
         |_| two_starts(1),
         |_| two_starts(0),
-    ),
-    Claim::printed(
+    )
+    .at(190, r"$\mathcal{M}(c) = (P^c,R^c)$"),
+    Claim::implied(
         "M-J",
         "Σ_{t≥0} γᵗRₜ with R₀ = 0 is the sum that the proofs and the data have, Σ_{t≥1} γ^{t−1}Rₜ",
         &["data begin at t = 1"],
         Expected::Refuted,
         |_| two_sums(1.0),
         |_| two_sums(0.9),
-    ),
+    )
+    .at(307, r"\sum_{t=0}^\infty \gamma^t R_t"),
     Claim::printed(
         "C1",
         "ℝₜᵏ is a function of Ūₜ(Hₜ), as 𝓡ₜ is in thm:cf",
@@ -31,7 +33,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| reward_noise(false),
         |_| reward_noise(true),
-    ),
+    )
+    .at(578, r"\mathbb{R}_t^k &= R_{t}^{Z\leftarrow z^{(k)}}\left(\bar{U}_t\left(H_t\right)\right)"),
     Claim::printed(
         "C2",
         "given (𝕊ₜ, Aₜ), the next 𝕊ₜ₊₁ is independent of the past: behaviour may depend on Z",
@@ -39,23 +42,17 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Exact,
         |budget| markov(budget, false),
         |budget| markov(budget, true),
-    ),
-    Claim::printed(
+    )
+    .at(594, r"\mathbb{S}_{t+1} \ind \{\mathbb{S}_j, A_j\}_{1\leq j\leq t-1} \mid \mathbb{S}_t, A_t"),
+    Claim::implied(
         "C11",
-        "the third line of J's chain: (Ū, Ā) is independent of Z, whatever the policy",
-        &[],
-        Expected::Refuted,
-        |budget| independence(budget, unaware),
-        |budget| independence(budget, fair),
-    ),
-    Claim::corrected(
-        "C11",
-        "(Ū, Ā) is independent of Z under a fair policy",
+        "(Ū, Ā) is independent of Z under a fair policy, as the third line of J's chain needs; not under others",
         &["def:cf_policy", "asm:unique"],
         Expected::Exact,
         |budget| independence(budget, fair),
         |budget| independence(budget, unaware),
-    ),
+    )
+    .at(642, r"\mid \mathbb{S}_1=s,Z = z_k \right] p_k P(\mathbb{S}_1=s) ds"),
 ];
 
 /// Two states that never change and pay 0 and 1: the value when one starts in the first, and in the other.

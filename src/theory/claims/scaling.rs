@@ -14,31 +14,34 @@ use crate::kernel::numeric::{Estimate, SlopeFit, Stream, log_log_slope};
 use rayon::prelude::*;
 
 pub(super) const CLAIMS: &[Claim] = &[
-    Claim::corrected(
+    Claim::ours(
         "rate:n",
         "‖f̂ − Q*‖∞ falls like n^{−1/2}",
         &["bed:hat", "exact states and rewards"],
         Expected::NotRefuted,
         |budget| in_sample_size(budget, false, Falling::Error, -0.5),
         |budget| in_sample_size(budget, true, Falling::Error, -0.5),
-    ),
-    Claim::corrected(
+    )
+    .runs("kernel::learn::fitted_q_iteration"),
+    Claim::ours(
         "rate:n",
         "regret falls like n^{−(1+α)/2} = n^{−1} at a fixed instance with margin α = 1",
         &["bed:hat", "the two action values cross, and are 0.3 apart at every node", "n ≥ 500"],
         Expected::NotRefuted,
         |budget| in_sample_size(budget, false, Falling::Regret, -1.0),
         |budget| in_sample_size(budget, true, Falling::Regret, -1.0),
-    ),
-    Claim::corrected(
+    )
+    .runs("kernel::learn::fitted_q_iteration"),
+    Claim::ours(
         "rate:epsilon",
         "|f̂(ε) − f̂(0)| grows like ε on the same data",
         &["bed:hat", "state and reward errors of size ε"],
         Expected::NotRefuted,
         |budget| in_error(budget, 1.0),
         |budget| in_error(budget, 0.5),
-    ),
-    Claim::corrected(
+    )
+    .runs("kernel::learn::fitted_q_iteration"),
+    Claim::ours(
         "rate:minimax",
         "worst-case regret is of order n^{−1/2}: a family of two arms with gap c/√n has slope exactly −1/2",
         &["normal rewards", "gap shrinks with n"],
@@ -46,7 +49,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         |_| shrinking_gap(0.5),
         |_| shrinking_gap(0.0),
     ),
-    Claim::corrected(
+    Claim::ours(
         "rate:minimax",
         "worst-case regret is of order ε: two arms with gap 1.9ε have slope exactly 1",
         &["reward errors ±ε"],

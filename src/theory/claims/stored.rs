@@ -1,7 +1,7 @@
 //! Rows of an earlier run, read back: a full run takes long, and its report can be made again without it.
 
 use super::claim::judge;
-use super::{Form, Row, Verdict, claims};
+use super::{Kind, Row, Verdict, claims};
 use serde::Deserialize;
 
 /// What is wrong with a file of rows.
@@ -33,7 +33,7 @@ struct Stored {
 #[derive(Deserialize)]
 struct Named {
     label: String,
-    form: Form,
+    kind: Kind,
     statement: String,
 }
 
@@ -54,8 +54,8 @@ pub fn read_rows(json: &str) -> Result<Vec<Row>, RowsError> {
     let stored: Vec<Stored> = serde_json::from_str(json)?;
     let known = claims();
     let one = |(i, Stored { claim, verdict, control, seconds }): (usize, Stored)| {
-        let Named { label, form, statement } = claim;
-        let same = known.iter().find(|k| k.label == label && k.form == form && k.statement == statement);
+        let Named { label, kind, statement } = claim;
+        let same = known.iter().find(|k| k.label == label && k.kind == kind && k.statement == statement);
         let claim = *same.ok_or(RowsError::UnknownClaim { row: i + 1, label, statement })?;
         let as_expected = judge(&claim, &verdict, &control);
         Ok(Row { claim, verdict, control, as_expected, seconds })

@@ -88,6 +88,11 @@ impl RegretMeter {
         &self.optimum
     }
 
+    /// Q*(s⁰, s¹, 1) − Q*(s⁰, s¹, 0), to about 1e-6: positive where action 1 is the better one.
+    pub fn advantage(&self, s0: f64, s1: f64) -> f64 {
+        self.advantage.at(&self.optimum, 0.5 * (s0 + s1), s1 - s0)
+    }
+
     /// Regret and values of an agent on given draws; their levels are not used, everybody is followed at both.
     ///
     /// # Precision

@@ -2,6 +2,7 @@
 
 mod balanced;
 mod basis;
+mod bends;
 mod certificate;
 mod cross_validation;
 mod design;
@@ -197,7 +198,7 @@ pub fn fit(panel: &Panel, settings: &FitSettings) -> Result<Fitted, FitError> {
     let (table, reports) = fit_table(panel, &groups, pooling, code, &values)?;
     let mut fitted = Fitted::new(panel, initial, Means::Table(table), reports);
     if is_plain {
-        return Ok(fitted);
+        return Ok(fitted.with_gain(panel));
     }
     let mut law = FittedNoise::choose(&fitted, panel, noise, keep, stream);
     let precisions = law.precisions(panel);
@@ -221,7 +222,7 @@ pub fn fit_neural(
 ) -> Result<Fitted, FitError> {
     let initial = initial_means(panel)?;
     let (nets, reports) = fit_nets(panel, pooling, settings, stream)?;
-    Ok(Fitted::new(panel, initial, Means::Nets(nets), reports))
+    Ok(Fitted::new(panel, initial, Means::Nets(nets), reports).with_gain(panel))
 }
 
 /// Ê(S₁ | Z = z), line 2 of `alg:cf:1`.
@@ -245,18 +246,21 @@ fn initial_means(panel: &Panel) -> Result<Vec<Vec<f64>>, FitError> {
 }
 
 impl Fitted {
+    /// Means whose gain is not known yet.
     fn new(panel: &Panel, initial: Vec<Vec<f64>>, means: Means, reports: Vec<RegressionReport>) -> Self {
         let (state_dim, actions) = (panel.state_dim(), panel.action_names().len());
-        let mut fitted = Self { state_dim, actions, initial, means, reports, gain: 0.0, noise: None };
-        fitted.gain = one_step_gain(&fitted, panel);
-        fitted
+        Self { state_dim, actions, initial, means, reports, gain: f64::NAN, noise: None }
+    }
+
+    fn with_gain(mut self, panel: &Panel) -> Self {
+        self.gain = one_step_gain(&self, panel);
+        self
     }
 
     /// The same means with this noise around them.
     pub fn with_noise(mut self, noise: FittedNoise, panel: &Panel) -> Self {
         self.noise = Some(noise);
-        self.gain = one_step_gain(&self, panel);
-        self
+        self.with_gain(panel)
     }
 
     /// The noise that was fitted, where it was looked at: what was chosen, and a way to fit it again.

@@ -7,22 +7,26 @@ use crate::theory::claims::search::Search;
 use crate::theory::claims::{Budget, Claim, Expected, Verdict};
 
 pub(super) const CLAIMS: &[Claim] = &[
-    Claim::corrected(
+    Claim::ours(
         "thm:cf_metric",
         "P(π̂(ŝ′) ≠ π̂(ŝ″)) ≤ P(gap ≤ 2(ξ + L_Q ε_s)) ≤ C_m·2(ξ + L_Q ε_s), from alg:cf:1 to fitted Q iteration (slack about 5; the control divides by 8)",
         &["bed:circle", "t = 1", "ξ = ‖Q* − f̂‖∞ and f̂ = Q* as well", "α = 1"],
         Expected::NotRefuted,
         |budget| unfairness_bound(budget, 1.0),
         |budget| unfairness_bound(budget, 0.125),
-    ),
-    Claim::corrected(
+    )
+    .at(396, r"is no more than $2^{\alpha+1} \xi^\alpha +2^\alpha (L\epsilon)^\alpha$")
+    .runs("Sequential, fitted_q_iteration"),
+    Claim::ours(
         "thm:regret",
         "regret ≤ C_m(2ξ)²/(1−γ), from alg:cf:1 to fitted Q iteration (slack about 45; the control divides by 50)",
         &["bed:circle", "ξ = ‖Q* − f̂‖∞", "α = 1 under every policy's law"],
         Expected::NotRefuted,
         |budget| regret_bound(budget, 1.0),
         |budget| regret_bound(budget, 0.02),
-    ),
+    )
+    .at(381, r"\frac{ C dLR_{\max}\epsilon}{\lambda_0(\lambda_0-4dL\epsilon)(1-\gamma)^3}")
+    .runs("Sequential, fitted_q_iteration"),
 ];
 
 /// Runs of several sizes, and what the method made of them.

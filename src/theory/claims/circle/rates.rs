@@ -8,62 +8,76 @@ use crate::theory::claims::{Budget, Claim, Expected, Verdict};
 use std::sync::OnceLock;
 
 pub(super) const CLAIMS: &[Claim] = &[
-    Claim::corrected(
+    Claim::ours(
         "rate:end-to-end",
         "the error of counterfactual states falls like N^{−1/2}",
         &["bed:circle", "means by level and action"],
         Expected::NotRefuted,
         |budget| law(budget, Setting::Sound, STATES, -0.5),
         |budget| law(budget, Setting::Biased, STATES, -0.5),
-    ),
-    Claim::corrected(
+    )
+    .at(387, r"which measures the \textit{estimation error of counterfactual states and rewards}")
+    .runs("Sequential, fitted_q_iteration"),
+    Claim::ours(
         "rate:end-to-end",
         "‖f̂ − Q*‖∞ falls like N^{−1/2} with estimated states and rewards",
         &["bed:circle"],
         Expected::NotRefuted,
         |budget| law(budget, Setting::Sound, VALUES, -0.5),
         |budget| law(budget, Setting::Biased, VALUES, -0.5),
-    ),
-    Claim::corrected(
+    )
+    .at(387, r"which measures the \textit{estimation error of counterfactual states and rewards}")
+    .runs("Sequential, fitted_q_iteration"),
+    Claim::ours(
         "rate:end-to-end",
         "regret falls like N^{−1} (margin α = 1)",
         &["bed:circle"],
         Expected::NotRefuted,
         |budget| law(budget, Setting::Sound, REGRET, -1.0),
         |budget| law(budget, Setting::Biased, REGRET, -1.0),
-    ),
-    Claim::corrected(
+    )
+    .at(387, r"which measures the \textit{estimation error of counterfactual states and rewards}")
+    .runs("Sequential, fitted_q_iteration"),
+    Claim::ours(
         "rate:end-to-end",
         "unfairness at t = 1 falls like N^{−1/2}",
         &["bed:circle", "closed form under the true law"],
         Expected::NotRefuted,
         |budget| law(budget, Setting::Sound, UNFAIRNESS, -0.5),
         |budget| law(budget, Setting::Biased, UNFAIRNESS, -0.5),
-    ),
-    Claim::corrected(
+    )
+    .at(387, r"which measures the \textit{estimation error of counterfactual states and rewards}")
+    .runs("Sequential, fitted_q_iteration"),
+    Claim::ours(
         "rate:oracle",
         "Ours approaches the Oracle in action values: ‖f̂ − f̂ of true states‖∞ on the same data falls like N^{−1/2}",
         &["bed:circle"],
         Expected::NotRefuted,
         |budget| law(budget, Setting::Sound, FROM_ORACLE, -0.5),
         |budget| law(budget, Setting::Biased, FROM_ORACLE, -0.5),
-    ),
-    Claim::corrected(
+    )
+    .at(407, r"an idealized policy that used concatenations of counterfactual states")
+    .runs("Sequential, fitted_q_iteration"),
+    Claim::ours(
         "rate:oracle",
         "Ours approaches the Oracle in value: |J − J of the Oracle| falls like N^{−1}",
         &["bed:circle", "margin α = 1"],
         Expected::NotRefuted,
         |budget| law(budget, Setting::Sound, VALUE_FROM_ORACLE, -1.0),
         |budget| law(budget, Setting::Biased, VALUE_FROM_ORACLE, -1.0),
-    ),
-    Claim::corrected(
+    )
+    .at(407, r"an idealized policy that used concatenations of counterfactual states")
+    .runs("Sequential, fitted_q_iteration"),
+    Claim::ours(
         "rate:oracle",
         "Ours approaches the Oracle in action: the share of first decisions that differ falls like N^{−1/2}; where actions tie it does not",
         &["bed:circle", "asm:margin, which the control's world lacks"],
         Expected::NotRefuted,
         |budget| law(budget, Setting::Sound, ACTS_FROM_ORACLE, -0.5),
         |budget| law(budget, Setting::Tied, ACTS_FROM_ORACLE, -0.5),
-    ),
+    )
+    .at(407, r"an idealized policy that used concatenations of counterfactual states")
+    .runs("Sequential, fitted_q_iteration"),
 ];
 
 /// The bed and the mechanism of a run.

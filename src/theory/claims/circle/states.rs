@@ -8,14 +8,16 @@ use crate::theory::beds::{Circle, CircleFit};
 use crate::theory::claims::search::{EQUAL, Equalities};
 use crate::theory::claims::{Budget, Claim, Expected, Verdict};
 
-pub(super) const CLAIMS: &[Claim] = &[Claim::corrected(
+pub(super) const CLAIMS: &[Claim] = &[Claim::ours(
     "alg:cf:1",
     "the error of a counterfactual state on the circle is |δm₁−δm₀| + Σ|δθ₁−δθ₀|, independent of the state",
     &["bed:circle", "asm:additive"],
     Expected::Exact,
     |budget| state_errors(budget, 0.0),
     |budget| state_errors(budget, 0.2),
-)];
+)
+.at(338, r"\hat{\mu}(\hat{s}_{i,t-1}^{z'},a_{i,t-1},z')")
+.runs("kernel::preprocess::Sequential")];
 
 /// The states that alg:cf:1 makes with wrong means, less the true counterfactuals, against the formula along each person's actions.
 ///

@@ -11,40 +11,45 @@ pub(super) const CLAIMS: &[Claim] = &[
         &["asm:coverage", "i.i.d. tuples"],
         Expected::Refuted,
         |_| constant_feature(|success, bound| (success, bound)),
-        |_| constant_feature(|success, bound| (1.0 - success, bound)),
-    ),
-    Claim::printed(
+        |_| repaired_event(),
+    )
+    .at(729, r"P(\lambda_{\min}(A) \geq n\lambda_0/2) \leq d \exp(-n\lambda_0/8)"),
+    Claim::implied(
         "X3",
         "P(λ_min(A) < nλ₀/2) ≤ d·exp(−nλ₀/8) under ‖φ‖∞ ≤ 1",
         &["asm:coverage", "i.i.d. tuples", "the sign of D7 repaired"],
         Expected::Refuted,
         |budget| hadamard_design(budget, |_, n, d| d * f64::exp(-n / 8.0)),
         |budget| hadamard_design(budget, |r2_squared, n, d| d * f64::exp(-CHERNOFF * n / r2_squared)),
-    ),
-    Claim::corrected(
+    )
+    .at(729, r"d \exp(-n\lambda_0/8)"),
+    Claim::ours(
         "X3",
         "P(λ_min(A) < nλ₀/2) ≤ d·exp(−((1−ln 2)/2) nλ₀/R₂²)",
         &["asm:coverage", "i.i.d. tuples", "R₂ = sup‖φ‖₂"],
         Expected::NotRefuted,
         |budget| hadamard_design(budget, |r2_squared, n, d| d * f64::exp(-CHERNOFF * n / r2_squared)),
         |budget| hadamard_design(budget, |r2_squared, n, d| d * f64::exp(-CHERNOFF * n / r2_squared.sqrt())),
-    ),
-    Claim::printed(
+    )
+    .at(729, r"d \exp(-n\lambda_0/8)"),
+    Claim::implied(
         "X4",
         "the bound holds with n = NT tuples of N trajectories",
         &["asm:coverage"],
         Expected::Refuted,
         |_| frozen_chains(|_, tuples| tuples),
         |_| frozen_chains(|people, _| people),
-    ),
-    Claim::corrected(
+    )
+    .at(375, r"the number of experience tuples in the dataset, i.e., $n = NT$"),
+    Claim::ours(
         "X4",
         "the bound holds for trajectories with N, not NT, in the exponent",
         &["asm:coverage of the time-averaged law", "N independent people"],
         Expected::NotRefuted,
         |_| frozen_chains(|people, _| people),
         |_| frozen_chains(|people, _| 10.0 * people),
-    ),
+    )
+    .at(375, r"the number of experience tuples in the dataset, i.e., $n = NT$"),
     Claim::printed(
         "D17",
         "P(‖w_fᵀφ − T f‖∞ ≥ δ) ≤ 6d·exp(−λ₀²nδ²/(5184d²(R+𝓑)²)): true where it can be evaluated, and far from tight",
@@ -52,23 +57,26 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::NotRefuted,
         |_| quoted_tail(5184.0),
         |_| quoted_tail(0.5),
-    ),
-    Claim::printed(
+    )
+    .at(794, r"6d\exp\left(-\frac{\lambda_0^2}{5184d^2(R_{\max}+\mathcal{B})^2}n\delta^2\right)"),
+    Claim::implied(
         "D20",
-        "P(error > C R κ log n/√n) ≤ n^{−κ} for any κ > 0, some C (here C up to 1000)",
+        "P(error > C R κ log n/√n) ≤ n^{−κ} for any κ > 0 with one C for all κ (here C up to 1000)",
         &["d = 1", "γ = 0", "φ = 1", "rewards ±1"],
         Expected::Refuted,
         |_| any_exponent(false),
         |_| any_exponent(true),
-    ),
-    Claim::corrected(
+    )
+    .at(384, r"for any $\kappa > 0$, some positive constant $C>0$"),
+    Claim::ours(
         "D20",
         "P(error > R(√d + √(2x))/√(n λ_min(A)/n)) ≤ e^{−x} for every x > 0",
         &["fixed f", "bounded independent noise"],
         Expected::NotRefuted,
         |budget| sign_sums(budget, 1.0),
         |budget| sign_sums(budget, 0.4),
-    ),
+    )
+    .at(384, r"for any $\kappa > 0$, some positive constant $C>0$"),
 ];
 
 /// (1 − ln 2)/2, the exponent of the matrix Chernoff bound at half the mean (Tropp 2012).
@@ -81,6 +89,19 @@ fn constant_feature(sides: fn(f64, f64) -> (f64, f64)) -> Verdict {
         let (left, right) = sides(1.0, f64::exp(-n / 8.0));
         search.case(left, right, || {
             format!("d = 1, φ ≡ 1, λ₀ = 1, n = {n}: λ_min(A) = n with probability 1, exp(−n/8) = {right:.2e}")
+        });
+    }
+    search.verdict()
+}
+
+/// φ one-hot on two equally likely points, R₂ = 1: the complement of the event, whose probability is positive and known.
+fn repaired_event() -> Verdict {
+    let mut search = Search::new();
+    for n in [16usize, 32, 64, 128] {
+        // λ₀ = ½; λ_min(A) < n/4 ⇔ some point is drawn fewer than n/4 times.
+        let failure = thin_cell(2, n, n.div_ceil(4));
+        search.case(failure, 2.0 * f64::exp(-(n as f64) / 16.0), || {
+            format!("φ one-hot on two points, λ₀ = ½, n = {n}: P(λ_min(A) < nλ₀/2) = {failure:.3e}")
         });
     }
     search.verdict()

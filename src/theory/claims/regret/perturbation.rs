@@ -3,6 +3,7 @@
 use crate::kernel::numeric::Stream;
 use crate::kernel::numeric::small::{self, dot, sup};
 use crate::theory::claims::search::{EQUAL, Equalities, Search, between, climb};
+use crate::theory::claims::shipped::fitted_q;
 use crate::theory::claims::{Budget, Claim, Expected, Verdict};
 
 pub(super) const CLAIMS: &[Claim] = &[
@@ -13,15 +14,17 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |budget| entry(budget, |differences, _| differences.abs()),
         |budget| entry(budget, |_, nε| 2.0 * nε),
-    ),
-    Claim::corrected(
+    )
+    .at(740, r"\leq \left|\sum_{i=1}^n (\phi_k(s_i,a_i) - \phi_k(\hat{s}_i,a_i)) + (\phi_j(s_i,a_i) - \phi_j(\hat{s}_i,a_i))\right|"),
+    Claim::ours(
         "D9",
         "|A_jk − C_jk| ≤ 2nLε",
         &["‖φ‖∞ ≤ 1", "asm:lipschitz"],
         Expected::NotRefuted,
         |budget| entry(budget, |_, nε| 2.0 * nε),
         |budget| entry(budget, |_, nε| nε),
-    ),
+    )
+    .at(740, r"\leq \left|\sum_{i=1}^n (\phi_k(s_i,a_i) - \phi_k(\hat{s}_i,a_i)) + (\phi_j(s_i,a_i) - \phi_j(\hat{s}_i,a_i))\right|"),
     Claim::printed(
         "D10",
         "‖A − C‖₂ ≤ 2ndLε",
@@ -29,7 +32,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::NotRefuted,
         |budget| gram(budget, |d| 2.0 * d),
         |budget| gram(budget, |d| d),
-    ),
+    )
+    .at(745, r"\leq 2ndL\epsilon"),
     Claim::printed(
         "D11",
         "|λ_min(A) − λ_min(C)| ≤ ‖A − C‖₂ (Weyl)",
@@ -37,7 +41,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::NotRefuted,
         |budget| weyl(budget, 1.0),
         |budget| weyl(budget, 0.5),
-    ),
+    )
+    .at(750, r"|\lambda_{\min}(A) - \lambda_{\min}(C)| \leq \|A-C\|_2"),
     Claim::printed(
         "D13",
         "‖C⁻¹‖₂ ≤ 2/(nλ₀ − 4ndLε) for every ε",
@@ -45,15 +50,18 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |budget| inverse_gram(budget, false, 2.0),
         |budget| inverse_gram(budget, true, 2.0),
-    ),
-    Claim::corrected(
+    )
+    .at(758, r"\|C^{-1}\|_2 \leq \frac{2}{n\lambda_0 - 4ndL\epsilon}")
+    .under("X2"),
+    Claim::ours(
         "D13",
         "‖C⁻¹‖₂ ≤ 2/(nλ₀ − 4ndLε) when 4dLε < λ₀",
         &["λ_min(A) ≥ nλ₀/2", "4dLε < λ₀"],
         Expected::NotRefuted,
         |budget| inverse_gram(budget, true, 2.0),
         |budget| inverse_gram(budget, true, 1.0),
-    ),
+    )
+    .at(758, r"\|C^{-1}\|_2 \leq \frac{2}{n\lambda_0 - 4ndL\epsilon}"),
     Claim::printed(
         "D14",
         "‖b − d‖∞ ≤ (1 + γL + LR/(1−γ)) nε",
@@ -61,15 +69,17 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |budget| moments(budget, |m| (1.0 + m.γ * m.lipschitz + m.limit * m.lipschitz) * (m.ε_s + m.ε_r)),
         |budget| moments(budget, Moment::corrected),
-    ),
-    Claim::corrected(
+    )
+    .at(772, r"\leq (1 + \gamma L + \frac{R_{\max}L}{1-\gamma}) n\epsilon"),
+    Claim::ours(
         "D14",
         "‖b − d‖∞ ≤ n(ε_r + γL‖w‖₁ε_s + VLε_s)",
         &["f = wᵀφ, |f| ≤ V", "asm:lipschitz"],
         Expected::NotRefuted,
         |budget| moments(budget, Moment::corrected),
         |budget| moments(budget, |m| 0.5 * m.corrected()),
-    ),
+    )
+    .at(772, r"\leq (1 + \gamma L + \frac{R_{\max}L}{1-\gamma}) n\epsilon"),
     Claim::printed(
         "D16",
         "the products of D8 … D15 add up to 2εX/(λ₀−4dLε) + 8dLεV/(λ₀(λ₀−4dLε))",
@@ -77,7 +87,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Exact,
         |_| algebra(8.0),
         |_| algebra(4.0),
-    ),
+    )
+    .at(787, r"\frac{2\epsilon}{\lambda_0 - 4dL\epsilon} \left(1 + \gamma L + \frac{R_{\max}L}{1-\gamma}\right)"),
     Claim::printed(
         "D16",
         "‖ŵ − w‖∞ ≤ C₁dLRε/(λ₀(λ₀−4dLε)(1−γ)) for a constant C₁ (here 10⁶)",
@@ -85,7 +96,10 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| one_state(|d, l, r, ε, λ0, γ| 1e6 * d * l * r * ε / (λ0 * (λ0 - 4.0 * d * l * ε) * (1.0 - γ))),
         |_| one_state(|d, l, r, ε, λ0, γ| (2.0 * ε + 10.83 * d * l * r * ε / (1.0 - γ)) / λ0),
-    ),
+    )
+    .at(788, r"\leq C_1 \frac{dLR_{\max}\epsilon}{\lambda_0(\lambda_0-4dL\epsilon)(1-\gamma)}")
+    .runs("kernel::learn::fitted_q_iteration")
+    .under("X1"),
 ];
 
 /// Two coordinates of n features and of their estimates, each on [−1, 1], differences at most ε = 0.1 (L = 1).
@@ -297,7 +311,8 @@ fn one_state(bound: fn(f64, f64, f64, f64, f64, f64) -> f64) -> Verdict {
     let mut search = Search::new();
     for (l, r) in [(1e-8, 1.0), (1e-12, 1.0), (1.0, 1e-8)] {
         let ε = 0.01 * r;
-        search.case(ε, bound(1.0, l, r, ε, 1.0, 0.9), || {
+        let learned = |r: f64| fitted_q(1, &[(0, 0, r, 0), (0, 1, r, 0)], 0.9, 1)[0];
+        search.case((learned(r + ε) - learned(r)).abs(), bound(1.0, l, r, ε, 1.0, 0.9), || {
             format!("one state, φ ≡ 1, d = 1, λ₀ = 1, γ = 0.9, r ≡ {r:e}, r̂ = r + ε, ε = {ε:e}, any L ≥ 0, L = {l:e} say: |ŵ − w| = ε")
         });
     }

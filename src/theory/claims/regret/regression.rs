@@ -17,7 +17,9 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Exact,
         |_| one_step(Disturbance::NONE, 1.0),
         |_| one_step(Disturbance::NONE, 0.5),
-    ),
+    )
+    .at(694, r"w_f = \left[\sum_{i=1}^n \phi(s_i,a_i) \phi (s_i,a_i)^\top\right]^{-1}")
+    .runs("kernel::learn::fitted_q_iteration"),
     Claim::printed(
         "D2",
         "the same with ŝ, ŝ′ and r̂ in place of s, s′ and r",
@@ -25,15 +27,18 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Exact,
         |_| one_step(READ_WRONGLY, 1.0),
         |_| one_step(READ_WRONGLY, 0.5),
-    ),
-    Claim::printed(
+    )
+    .at(698, r"\hat{w}_f = \left[\sum_{i=1}^n \phi(\hat{s}_i,a_i) \phi (\hat{s}_i,a_i)^\top\right]^{-1}")
+    .runs("kernel::learn::fitted_q_iteration"),
+    Claim::implied(
         "ALG2-a",
         "the argmin over the ball ‖w‖ ≤ 𝓑 of alg:cf:2 is the least-squares solution of D1",
         &["asm:hypothesis"],
         Expected::Refuted,
         |_| in_the_ball(1.0),
         |_| in_the_ball(3.0),
-    ),
+    )
+    .at(367, r"\arg \min_{f \in \mathcal{F}}"),
     Claim::printed(
         "D5",
         "w_f − ŵ_f = A⁻¹b − C⁻¹d = A⁻¹(b − d) + (A⁻¹ − C⁻¹)d",
@@ -41,7 +46,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Exact,
         |budget| decomposition(budget, 1.0),
         |budget| decomposition(budget, -1.0),
-    ),
+    )
+    .at(720, r"\left\| A^{-1}\mathbf{b} - C^{-1}\mathbf{d} \right\|_\infty"),
     Claim::printed(
         "D8",
         "‖A⁻¹‖₂ ≤ 2/(nλ₀) where λ_min(A) ≥ nλ₀/2, attained",
@@ -49,7 +55,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::NotRefuted,
         |budget| inverse_norm(budget, 2.0),
         |budget| inverse_norm(budget, 1.0),
-    ),
+    )
+    .at(733, r"\|A^{-1}\|_2 \leq \frac{2}{n\lambda_0}"),
     Claim::printed(
         "D12",
         "λ_min(C) ≥ nλ₀/2 − 2ndLε where λ_min(A) ≥ nλ₀/2",
@@ -57,7 +64,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::NotRefuted,
         |budget| least_eigenvalue(budget, 2.0),
         |budget| least_eigenvalue(budget, 1.0),
-    ),
+    )
+    .at(754, r"\lambda_{\min}(C) \geq n\lambda_0/2 - 2ndL\epsilon"),
     Claim::printed(
         "D15",
         "‖d‖∞ ≤ (1 + γL + LV)nε + nV",
@@ -65,15 +73,17 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::NotRefuted,
         |_| target_sums(1.0, |t| t.limit + (1.0 + t.discount + t.limit) * t.error),
         |_| target_sums(2.0, |t| t.limit + (1.0 + t.discount + t.limit) * t.error),
-    ),
-    Claim::corrected(
+    )
+    .at(779, r"n\epsilon + \frac{n R_{\max}}{1-\gamma}"),
+    Claim::ours(
         "D15",
         "‖d‖∞ ≤ n(V + ε_r), attained",
         &["|f| ≤ V", "‖φ‖∞ ≤ 1"],
         Expected::NotRefuted,
         |_| target_sums(1.0, |t| t.limit + t.error),
         |_| target_sums(1.0, |t| t.limit),
-    ),
+    )
+    .at(779, r"n\epsilon + \frac{n R_{\max}}{1-\gamma}"),
 ];
 
 /// States off by up to a hundredth, rewards by five.

@@ -3,66 +3,76 @@
 use crate::kernel::numeric::Stream;
 use crate::kernel::numeric::small::norm;
 use crate::theory::claims::search::{Search, between, signed};
+use crate::theory::claims::shipped::fitted_q;
 use crate::theory::claims::tabular::{Tabular, distance};
 use crate::theory::claims::{Budget, Claim, Expected, Verdict};
 
 pub(super) const CLAIMS: &[Claim] = &[
-    Claim::printed(
+    Claim::assumption(
         "asm:completeness",
         "an ℓ₂ ball of weights can be closed under the Bellman operator",
         &["one-hot features", "‖w‖₂ ≤ 𝓑"],
         Expected::Refuted,
         |_| closed_ball(norm, |_| 10.0),
         |_| closed_ball(crate::kernel::numeric::small::sup, |γ| 1.0 / (1.0 - γ)),
-    ),
-    Claim::corrected(
+    )
+    .at(669, r"Assume for any $f \in \mathcal{F}$, $\mathcal{T} f \in \mathcal{F}$"),
+    Claim::ours(
         "asm:completeness",
         "the sup-norm ball ‖wᵀφ‖∞ ≤ R/(1−γ) is closed under the Bellman operator",
         &["T f ∈ span φ for every bounded f"],
         Expected::NotRefuted,
         |_| closed_ball(crate::kernel::numeric::small::sup, |γ| 1.0 / (1.0 - γ)),
         |_| closed_ball(crate::kernel::numeric::small::sup, |γ| 0.5 / (1.0 - γ)),
-    ),
+    )
+    .at(669, r"Assume for any $f \in \mathcal{F}$, $\mathcal{T} f \in \mathcal{F}$"),
     Claim::printed(
         "X1",
-        "regret ≤ C dLRε/(λ₀(λ₀−4dLε)(1−γ)³) + small terms, with C = 10⁶",
-        &["thm:regret"],
+        "regret ≤ C dLRε/(λ₀(λ₀−4dLε)(1−γ)³) + terms that vanish with n and B, for some C (here 10⁶)",
+        &["thm:regret", "n, B → ∞"],
         Expected::Refuted,
         |_| swapped_arms(|l, _, ε, γ| 1e6 * 2.0 * l * ε / (0.5 * (0.5 - 8.0 * l * ε) * (1.0 - γ).powi(3))),
         |_| swapped_arms(|_, λ0, ε, γ| 2.0 * 2.0 * ε / λ0.sqrt() / (1.0 - γ).powi(2)),
-    ),
-    Claim::corrected(
+    )
+    .at(381, r"\frac{ C dLR_{\max}\epsilon}{\lambda_0(\lambda_0-4dL\epsilon)(1-\gamma)^3}")
+    .runs("kernel::learn::fitted_q_iteration"),
+    Claim::ours(
         "X1",
         "regret ≤ 4R₂ε_r/(√λ₀(1−γ)²) when states are exact, n and B large: a term in ε_r without L or R",
         &["thm:regret′"],
         Expected::NotRefuted,
         |_| swapped_arms(|_, λ0, ε, γ| 4.0 * ε / λ0.sqrt() / (1.0 - γ).powi(2)),
         |_| swapped_arms(|_, λ0, ε, γ| 4.0 * ε / λ0.sqrt() / (1.0 - γ) * 0.2),
-    ),
+    )
+    .at(381, r"\frac{ C dLR_{\max}\epsilon}{\lambda_0(\lambda_0-4dL\epsilon)(1-\gamma)^3}")
+    .runs("kernel::learn::fitted_q_iteration"),
     Claim::printed(
         "X2",
-        "the bound of thm:regret is a bound for every ε",
-        &["thm:regret", "C = 1"],
+        "the bound of thm:regret, which asks nothing of ε, is a bound for every ε",
+        &["thm:regret", "any C > 0", "n, B → ∞"],
         Expected::Refuted,
         |_| negative_bound(&[0.01, 0.05, 0.1]),
         |_| negative_bound(&[0.001, 0.01, 0.05]),
-    ),
-    Claim::printed(
+    )
+    .at(381, r"\lambda_0(\lambda_0-4dL\epsilon)(1-\gamma)^3"),
+    Claim::implied(
         "X7",
         "the regret bound 2ξ/(1−γ) covers the deployed policy, which reads ŝ",
         &["‖Q* − f̂‖∞ ≤ ξ"],
         Expected::Refuted,
         |budget| deployed(budget, |ξ, _| 2.0 * ξ),
         |budget| deployed(budget, |ξ, shift| 2.0 * (ξ + shift)),
-    ),
-    Claim::corrected(
+    )
+    .at(378, r"the regret of the optimal policy estimated using Algorithm~\ref{alg:cf:1} and FQI is upper bounded by"),
+    Claim::ours(
         "X7",
-        "regret of the deployed policy ≤ 2(ξ + L_Q ε_s)/(1−γ)",
+        "J*CF − Ṽ of the deployed policy ≤ 2(ξ + L_Q ε_s)/(1−γ), Ṽ its fair value: J itself is another matter",
         &["‖Q* − f̂‖∞ ≤ ξ", "Q* is L_Q-Lipschitz in the state"],
         Expected::NotRefuted,
         |budget| deployed(budget, |ξ, shift| 2.0 * (ξ + shift)),
         |budget| deployed(budget, |ξ, shift| ξ + shift),
-    ),
+    )
+    .at(378, r"the regret of the optimal policy estimated using Algorithm~\ref{alg:cf:1} and FQI is upper bounded by"),
     Claim::printed(
         "D21",
         "P(error ≤ bound) ≤ 1 − n^{−κ} − d·exp(−nλ₀/8)",
@@ -70,7 +80,8 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| sign(|inside, claimed| (inside, claimed)),
         |_| sign(|inside, claimed| (claimed, inside)),
-    ),
+    )
+    .at(803, r"\leq 1 - n^{-\kappa} - d\exp(-n\lambda_0/8)"),
     Claim::printed(
         "ALG1-b",
         "T states and T decisions a person give NT tuples",
@@ -78,7 +89,9 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Refuted,
         |_| tuples(0),
         |_| tuples(1),
-    ),
+    )
+    .at(375, r"the number of experience tuples in the dataset, i.e., $n = NT$")
+    .runs("kernel::preprocess::batch"),
 ];
 
 /// The image of the corner of a ball under T for a tabular process, |r| ≤ 1; the ball's radius is a function of γ.
@@ -107,8 +120,10 @@ fn swapped_arms(bound: fn(f64, f64, f64, f64) -> f64) -> Verdict {
     for (l, ε) in [(1e-9, 0.01), (1e-12, 0.1)] {
         for γ in [0.5, 0.9] {
             // One-hot in the arm, both arms equally often: λ₀ = ½, R₂ = 1.
-            search.case(1.9 * ε / (1.0 - γ), bound(l, 0.5, ε, γ), || {
-                format!("one state, two arms, r = (1.9ε, 0), r̂ = (0.9ε, ε), ε = {ε}, one-hot φ, λ₀ = ½, γ = {γ}, R = 1: regret 1.9ε/(1−γ); φ does not depend on the state, so L may be {l:e}")
+            let f = fitted_q(1, &[(0, 0, 0.9 * ε, 0), (0, 1, ε, 0)], γ, 50);
+            let chosen = usize::from(f[1] > f[0]);
+            search.case([0.0, 1.9 * ε][chosen] / (1.0 - γ), bound(l, 0.5, ε, γ), || {
+                format!("one state, two arms, r = (1.9ε, 0), r̂ = (0.9ε, ε), ε = {ε}, learned by fitted Q iteration, one-hot φ, λ₀ = ½, γ = {γ}, R = 1: regret 1.9ε/(1−γ); φ does not depend on the state, so L may be {l:e}")
             });
         }
     }

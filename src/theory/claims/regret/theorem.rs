@@ -19,46 +19,54 @@ use crate::theory::claims::{Budget, Claim, Expected, Verdict};
 use rand::RngExt;
 
 pub(super) const CLAIMS: &[Claim] = &[
-    Claim::corrected(
+    Claim::ours(
         "thm:regret",
         "‖Q* − f̂_B‖∞ ≤ R₂(ε_r + γL_f ε_s + L₂‖w_f‖ε_s)/(√c(1−γ)) + γᴮV without noise: each of the four terms is attained",
         &["no noise: e_stat = 0, ρ = 0", "c = λ_min(C)/n", "f̂₀ = 0"],
         Expected::NotRefuted,
         |budget| without_noise(budget, [1.0; 4]),
         |budget| each_halved(|constants| without_noise(budget, constants)),
-    ),
-    Claim::corrected(
+    )
+    .at(381, r"\frac{ C dLR_{\max}\epsilon}{\lambda_0(\lambda_0-4dL\epsilon)(1-\gamma)^3}")
+    .runs("kernel::learn::fitted_q_iteration"),
+    Claim::ours(
         "thm:regret",
         "e_pert with population constants is 2R₂ε_r/√λ₀ + (4γ + 2√2 + 4)R₂L₂Vε_s/λ₀",
         &["c = λ₀/4", "L_f = 2L₂V/√λ₀", "‖w_f‖ = V√(2/λ₀)", "RMS(ρ) = V"],
         Expected::Exact,
         |_| population_constants(4.0),
         |_| population_constants(2.0),
-    ),
-    Claim::corrected(
+    )
+    .at(381, r"\frac{ C dLR_{\max}\epsilon}{\lambda_0(\lambda_0-4dL\epsilon)(1-\gamma)^3}"),
+    Claim::ours(
         "thm:regret",
         "‖Q* − f̂_B‖∞ ≤ ‖T̂Q* − Q*‖∞/(1−γ) + γᴮV for one-hot features, attained",
         &["T̂ averages: cell means of rewards and next values", "f̂₀ = 0"],
         Expected::NotRefuted,
         |budget| averager(budget, [1.0; 2]),
         |budget| each_halved(|constants| averager(budget, constants)),
-    ),
-    Claim::corrected(
+    )
+    .at(381, r"\frac{ C dLR_{\max}\epsilon}{\lambda_0(\lambda_0-4dL\epsilon)(1-\gamma)^3}"),
+    Claim::ours(
         "thm:regret",
         "‖Q* − f̂_B‖∞ ≤ ξ and regret ≤ 2ξ/(1−γ), with population constants (slack about 500 from the net; the control divides by 1000)",
         &["clipped targets", "f̂₀ = 0", "8R₂L₂ε_s ≤ λ₀", "i.i.d. tuples", "P ≥ 1 − n⁻¹ − d·exp(−.153nλ₀)"],
         Expected::NotRefuted,
         |budget| on_the_hat_bed(budget, false, 1.0),
         |budget| on_the_hat_bed(budget, false, 1e-3),
-    ),
-    Claim::corrected(
+    )
+    .at(381, r"\frac{ C dLR_{\max}\epsilon}{\lambda_0(\lambda_0-4dL\epsilon)(1-\gamma)^3}")
+    .runs("kernel::learn::fitted_q_iteration"),
+    Claim::ours(
         "thm:regret",
         "the same in certificate form: λ_min(A), λ_min(C) and sup‖φ‖_{A⁻¹} of the data at hand (slack about 350; the control divides by 1000)",
         &["clipped targets", "f̂₀ = 0", "i.i.d. tuples", "P ≥ 1 − n⁻¹"],
         Expected::NotRefuted,
         |budget| on_the_hat_bed(budget, true, 1.0),
         |budget| on_the_hat_bed(budget, true, 1e-3),
-    ),
+    )
+    .at(381, r"\frac{ C dLR_{\max}\epsilon}{\lambda_0(\lambda_0-4dL\epsilon)(1-\gamma)^3}")
+    .runs("kernel::learn::fitted_q_iteration"),
 ];
 
 /// One tuple from s = 1 to s′ = 1 with φ(s) = s and reward r, read as (ŝ, ŝ′, r̂): fitted Q iteration is w ↦ (r̂ + γwŝ′)/ŝ.

@@ -1,0 +1,340 @@
+//! The command line with a program in the policy's place.
+
+use super::follows::{follows, schema};
+use super::*;
+use folder::Folder;
+use serde_json::{Value, json};
+use std::fs;
+
+pub const TESTS: &[Test] = &[
+    ("both_routes_judge_alike", both_routes_judge_alike),
+    ("both_routes_decide_alike", both_routes_decide_alike),
+    ("saved_preprocessing_is_enough", saved_preprocessing_is_enough),
+    ("a_program_can_be_compared_with", a_program_can_be_compared_with),
+    ("what_a_program_reads_decides_how_fair_it_is", what_a_program_reads_decides_how_fair_it_is),
+    ("probabilities_are_drawn_from_by_seed_person_and_time", probabilities_are_drawn_from_by_seed_person_and_time),
+    ("the_conversation_follows_its_schema_in_large_batches", the_conversation_follows_its_schema_in_large_batches),
+    ("options_of_programs_are_refused_without_one", options_of_programs_are_refused_without_one),
+    ("failures_of_a_program_end_the_command", failures_of_a_program_end_the_command),
+];
+
+/// People to learn from, others, and a policy, in a folder.
+fn study(name: &str, method: &str) -> Folder {
+    let folder = Folder::new(name);
+    for (seed, file) in [("3", "data.csv"), ("4", "others.csv")] {
+        folder.succeed(&[
+            "simulate",
+            "--world",
+            "three-levels",
+            "--n",
+            "90",
+            "--t",
+            "5",
+            "--seed",
+            seed,
+            "--out",
+            file,
+        ]);
+    }
+    let learn = ["learn", "--data", "data.csv", "--method", method, "--save", "policy.json", "--discount", "0.7"];
+    folder.succeed(
+        &[
+            &learn[..],
+            &["--model", "linear", "--noise", "additive", "--replicates", "10", "--splits", "0"],
+            &["--learner", "least-squares", "--save-anyway"],
+        ]
+        .concat(),
+    );
+    folder
+}
+
+/// The child that decides as `policy.json` of a folder.
+fn twin(folder: &Folder) -> String {
+    text(&playing_with("policy", &folder.0.join("policy.json")))
+}
+
+#[track_caller]
+fn evaluated(folder: &Folder, options: &[&str]) -> Value {
+    let arguments = [&["evaluate", "--data", "others.csv", "--replicates", "20", "--json"], options].concat();
+    serde_json::from_str(&folder.succeed(&arguments)).unwrap()
+}
+
+fn both_routes_judge_alike() {
+    for method in ["ours", "full", "unaware"] {
+        let folder = study(&format!("program-judge-{method}"), method);
+        let built_in = evaluated(&folder, &["--policy", "policy.json"]);
+        let command = ["--policy-command", &twin(&folder), "--preprocessing", "policy.json", "--reads", method];
+        let mut program = evaluated(&folder, &command);
+        let words = program.as_object_mut().unwrap().remove("program").unwrap();
+        assert_eq!(words[1], "--child");
+        // The same library on both sides: the same bits.
+        assert_eq!(built_in, program, "{method}");
+    }
+}
+
+/// Requests about everybody in a file, in the order of times.
+fn requests(folder: &Folder, file: &str) -> String {
+    let panel = counterfair::kernel::data::read(&folder.0.join(file), &Default::default()).unwrap().panel;
+    let p = panel.state_dim();
+    let mut lines = String::new();
+    for t in 0..panel.horizon() {
+        for person in panel.iter() {
+            let action = (t > 0).then(|| panel.action_names().name(person.actions[t - 1] as usize));
+            let z = panel.levels().name(person.level as usize);
+            let state = &person.states[t * p..(t + 1) * p];
+            lines +=
+                &format!("{}\n", json!({ "id": person.id, "z": z, "state": state, "action": action, "time": t + 1 }));
+        }
+    }
+    lines
+}
+
+#[track_caller]
+fn decided(folder: &Folder, options: &[&str], input: &str) -> Vec<Value> {
+    fs::write(folder.0.join("requests"), input).unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_counterfair"))
+        .arg("decide")
+        .args(options)
+        .current_dir(&folder.0)
+        .stdin(fs::File::open(folder.0.join("requests")).unwrap())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn both_routes_decide_alike() {
+    let folder = study("program-decide", "ours");
+    let lines = requests(&folder, "others.csv");
+    let built_in = decided(&folder, &["--policy", "policy.json"], &lines);
+    let twin = twin(&folder);
+    let program = ["--policy-command", &twin, "--preprocessing", "policy.json"];
+    assert_eq!(decided(&folder, &program, &lines), built_in);
+    let rare: usize = built_in.iter().filter(|answer| answer["action"] == built_in[0]["action"]).count();
+    assert!(rare > 20 && rare < built_in.len() - 20, "both actions occur: {rare} of {}", built_in.len());
+    // With a memory on disk, in two goes; the second begins with a line that was answered before.
+    let half = lines.lines().take(200).map(|line| format!("{line}\n")).collect::<String>();
+    let rest = lines.lines().skip(199).map(|line| format!("{line}\n")).collect::<String>();
+    let durable = [&program[..], &["--memory", "people.memory"]].concat();
+    let mut answers = decided(&folder, &durable, &half);
+    answers.extend(decided(&folder, &durable, &rest).into_iter().skip(1));
+    assert_eq!(answers, built_in);
+    // The memory is this program's: another command is another policy.
+    let other = text(&playing("anything"));
+    let message = folder.refuse(
+        &["decide", "--policy-command", &other, "--preprocessing", "policy.json", "--memory", "people.memory"],
+        "",
+    );
+    assert!(message.contains("belongs to policy"), "{message}");
+}
+
+fn saved_preprocessing_is_enough() {
+    let folder = study("program-saved", "ours");
+    let fitted = ["--model", "linear", "--noise", "additive"];
+    let preprocess = ["preprocess", "--data", "data.csv", "--out", "fair.csv", "--save", "m.json"];
+    folder.succeed(&[&preprocess[..], &fitted].concat());
+    let saved: Value = serde_json::from_slice(&fs::read(folder.0.join("m.json")).unwrap()).unwrap();
+    assert_eq!(follows(&schema("preprocessing.json"), &saved), None);
+    // What was saved makes the views that were written.
+    let lines = requests(&folder, "data.csv");
+    let twin = twin(&folder);
+    let program = ["--policy-command", &twin, "--preprocessing", "m.json"];
+    let answers = decided(&folder, &program, &lines);
+    assert_eq!(answers, decided(&folder, &["--policy", "policy.json"], &lines));
+    // It is judged with a mechanism refitted to others; the discount can be said.
+    let (plain, said) =
+        (evaluated(&folder, &program), evaluated(&folder, &[&program[..], &["--discount", "0.5"]].concat()));
+    assert_eq!((&plain["discount"], &said["discount"]), (&json!(0.9), &json!(0.5)));
+    assert_ne!(plain["value"], said["value"]);
+    let metric = plain["cf_metric"]["mean"].as_f64().unwrap();
+    assert!((0.0..0.3).contains(&metric), "{metric}");
+    for (change, to, message) in [
+        ("/version", json!(2), "version 2"),
+        ("/format", json!("counterfair memory"), "counterfair memory"),
+        ("/level_weights", json!([0.5]), "1 level weights for 3 levels"),
+        ("/levels", json!(["b", "a", "c"]), "not sorted"),
+        ("/state_dim", json!(5), "coordinates"),
+        ("/mechanism", Value::Null, "without a mechanism"),
+        ("/actions", json!([]), "0 actions"),
+        ("/rows", json!(7), "neither fitted preprocessing nor a policy"),
+    ] {
+        let mut broken = saved.clone();
+        *broken.pointer_mut(change).unwrap() = to;
+        fs::write(folder.0.join("broken.json"), broken.to_string()).unwrap();
+        let refused = folder.refuse(&["decide", "--policy-command", "x", "--preprocessing", "broken.json"], "");
+        assert!(refused.contains(message) && refused.contains("broken.json"), "{change}: {refused}");
+    }
+    let refused = folder.refuse(&["decide", "--policy-command", "x", "--preprocessing", "missing.json"], "");
+    assert!(refused.contains("missing.json"), "{refused}");
+}
+
+fn a_program_can_be_compared_with() {
+    let folder = study("program-against", "ours");
+    fs::copy(folder.0.join("policy.json"), folder.0.join("same.json")).unwrap();
+    let twin = format!("same={}", twin(&folder));
+    let file = evaluated(&folder, &["--policy", "policy.json", "--against", "same.json"]);
+    let program = evaluated(&folder, &["--policy", "policy.json", "--against-command", &twin]);
+    assert_eq!(file, program);
+    assert!(file["difference"].get("policy minus same, recorded horizon").is_some());
+    let first = format!("first={}", text(&playing("anything")));
+    let two = evaluated(&folder, &["--policy", "policy.json", "--against-command", &twin, "--against-command", &first]);
+    assert_ne!(
+        two["value"]["first, fitted Q evaluation, recorded horizon"],
+        two["value"]["same, fitted Q evaluation, recorded horizon"]
+    );
+    for name in ["policy", "received", "Random", "same"] {
+        let command = format!("{name}=x");
+        let options = ["evaluate", "--policy", "policy.json", "--data", "others.csv", "--against", "same.json"];
+        let message = folder.refuse(&[&options[..], &["--against-command", &command]].concat(), "");
+        assert!(message.contains(&format!("`{name}` already names")), "{message}");
+    }
+    for wrong in ["python policy.py", "=x", "name=python 'x"] {
+        let options = ["evaluate", "--policy", "policy.json", "--data", "others.csv", "--against-command", wrong];
+        assert!(folder.refuse(&options, "").contains("--against-command"), "{wrong}");
+    }
+}
+
+fn what_a_program_reads_decides_how_fair_it_is() {
+    let folder = study("program-reads", "ours");
+    let chance = text(&playing("probabilities"));
+    // The share of decisions that differ between worlds, with the draws that all worlds share.
+    let metric = |reads: &str| {
+        let options = ["--policy-command", &chance, "--preprocessing", "policy.json", "--reads", reads];
+        let judged = evaluated(&folder, &options);
+        assert_eq!(judged["method"], reads);
+        (judged["cf_metric"]["mean"].as_f64().unwrap(), judged["total_variation"]["mean"].as_f64().unwrap())
+    };
+    let (fair, unaware, full) = (metric("ours"), metric("unaware"), metric("full"));
+    // The law of the metric has the mechanism uncertain, so that a policy on one of its draws is nearly fair only.
+    assert!(fair.0 < 0.5 * unaware.0.min(full.0) && unaware.0 > 0.05, "{fair:?} {unaware:?} {full:?}");
+    assert!(fair.1 < unaware.1 && fair.1 > 0.0, "{fair:?} {unaware:?}");
+}
+
+fn probabilities_are_drawn_from_by_seed_person_and_time() {
+    let folder = study("program-chance", "ours");
+    let chance = text(&playing("probabilities"));
+    let program = ["--policy-command", &chance, "--preprocessing", "policy.json", "--explain"];
+    let lines = requests(&folder, "others.csv");
+    let answers = decided(&folder, &program, &lines);
+    assert_eq!(answers, decided(&folder, &[&program[..], &["--seed", "1"]].concat(), &lines));
+    assert_ne!(answers, decided(&folder, &[&program[..], &["--seed", "2"]].concat(), &lines));
+    let stated: Vec<f64> = answers.iter().map(|a| a["probabilities"]["1"].as_f64().unwrap()).collect();
+    let taken = answers.iter().filter(|a| a["action"] == "1").count() as f64;
+    // 450 draws: a sum outside six standard deviations has a probability below 1e-8.
+    let (mean, variance) = (stated.iter().sum::<f64>(), stated.iter().map(|p| p * (1.0 - p)).sum::<f64>());
+    assert!((taken - mean).abs() < 6.0 * variance.sqrt() && variance > 10.0, "{taken}, {mean} expected, {variance}");
+    let answer = schema("answer.json");
+    for given in &answers {
+        assert_eq!(follows(&answer, given), None);
+        assert!(
+            given.get("values").is_none() && given["margin"].is_null() && given["counterfactual_states"].is_object()
+        );
+    }
+    // Sent again, a line gets the same answer, whatever is drawn.
+    let first: String = lines.lines().take(1).map(|line| format!("{line}\n{line}\n")).collect();
+    let twice = decided(&folder, &program, &first);
+    assert_eq!(twice[0], twice[1]);
+    // A person's draws do not depend on who else is asked about.
+    let reversed: String =
+        lines.lines().take(90).collect::<Vec<_>>().into_iter().rev().map(|line| format!("{line}\n")).collect();
+    let other_order = decided(&folder, &program, &reversed);
+    assert!(other_order.iter().rev().eq(answers[..90].iter()));
+}
+
+fn the_conversation_follows_its_schema_in_large_batches() {
+    let folder = study("program-lines", "ours");
+    let log = folder.0.join("lines");
+    let command = text(&playing_with("records", &log));
+    let program = ["--policy-command", &command, "--preprocessing", "policy.json"];
+    let lines = requests(&folder, "others.csv");
+    let answers = decided(&folder, &program, &lines);
+    assert_eq!(answers.len(), 450);
+    let written = fs::read_to_string(&log).unwrap();
+    let asked: Vec<Value> = written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rules = schema("program.json");
+    asked.iter().for_each(|line| assert_eq!(follows(&rules, line), None));
+    // One batch for each of five times, in which everybody is asked about once, and one that asks again.
+    let sizes: Vec<usize> = asked.iter().map(|line| line["views"].as_array().unwrap().len()).collect();
+    assert_eq!(sizes, [90, 16, 90, 90, 90, 90]);
+    // The views are the counterfactual states of the answers, level by level.
+    for (view, answer) in asked[0]["views"].as_array().unwrap().iter().zip(&answers) {
+        let states: Vec<&Value> = answer["counterfactual_states"].as_object().unwrap().values().collect();
+        let flat: Vec<&Value> = states.into_iter().flat_map(|state| state.as_array().unwrap()).collect();
+        assert!(flat.into_iter().eq(view.as_array().unwrap()));
+    }
+    for (line, right) in [
+        (json!({ "version": 1, "answers": "actions" }), true),
+        (json!({ "version": 2, "answers": "actions" }), false),
+        (json!({ "batch": 1, "actions": ["0", 1] }), true),
+        (json!({ "batch": 1, "probabilities": [[0.5, 0.5]] }), true),
+        (json!({ "batch": 1, "probabilities": [[-0.5, 1.5]] }), false),
+        (json!({ "batch": 1, "actions": [["0"]] }), false),
+        (
+            json!({ "format": "counterfair program", "version": 1, "reads": "ours", "levels": ["f"], "actions": ["0"], "state_dim": 1, "width": 1 }),
+            true,
+        ),
+        (
+            json!({ "format": "counterfair program", "version": 1, "reads": "all", "levels": ["f"], "actions": ["0"], "state_dim": 1, "width": 1 }),
+            false,
+        ),
+    ] {
+        assert_eq!(follows(&rules, &line).is_none(), right, "{line}");
+    }
+}
+
+fn options_of_programs_are_refused_without_one() {
+    let folder = study("program-idle", "ours");
+    for option in [["--preprocessing", "policy.json"], ["--reads", "full"], ["--timeout", "3"]] {
+        for command in [
+            &["evaluate", "--policy", "policy.json", "--data", "others.csv"][..],
+            &["decide", "--policy", "policy.json"],
+        ] {
+            let message = folder.refuse(&[command, &option].concat(), "");
+            assert!(message.contains(option[0]) && message.contains("programs only"), "{message}");
+        }
+    }
+    let both = ["decide", "--policy", "policy.json", "--policy-command", "x", "--preprocessing", "policy.json"];
+    assert!(folder.refuse(&both, "").contains("cannot be used with"));
+    assert!(folder.refuse(&["decide", "--policy-command", "x"], "").contains("--preprocessing"));
+    assert!(folder.refuse(&["decide"], "").contains("--policy"));
+    let discount = ["evaluate", "--policy", "policy.json", "--data", "others.csv", "--discount", "0.5"];
+    assert!(folder.refuse(&discount, "").contains("--policy-command"));
+    let seed = ["decide", "--policy", "policy.json", "--seed", "2"];
+    assert!(folder.refuse(&seed, "").contains("--policy-command"));
+    let command = ["evaluate", "--policy-command", "x", "--preprocessing", "policy.json", "--data", "others.csv"];
+    assert!(folder.refuse(&[&command[..], &["--discount", "1"]].concat(), "").contains("--discount"));
+    assert!(folder.refuse(&[&command[..], &["--timeout", "0"]].concat(), "").contains("--timeout"));
+}
+
+fn failures_of_a_program_end_the_command() {
+    let folder = study("program-fails", "ours");
+    let given = |part: &str| text(&playing(part));
+    let judge = |part: &str, more: &[&str]| {
+        let command = given(part);
+        let options =
+            ["evaluate", "--policy-command", &command, "--preprocessing", "policy.json", "--data", "others.csv"];
+        folder.refuse(&[&options[..], more].concat(), "")
+    };
+    // A program's last words are passed on.
+    let message = judge("policy", &[]);
+    assert!(message.contains("the child was given no policy"), "{message}");
+    assert!(message.contains("error: the policy's program ended before it answered (exit status: 5)"), "{message}");
+    assert!(judge("unknown-action", &[]).contains("surgery"));
+    let begun = std::time::Instant::now();
+    assert!(judge("never-ready", &["--timeout", "1"]).contains("more than 1 seconds"));
+    assert!(begun.elapsed() < Duration::from_secs(20));
+    // Whoever watches over a service must see it end, with what was answered before.
+    let lines = requests(&folder, "others.csv");
+    let first: String = lines.lines().take(3).map(|line| format!("{line}\n")).collect();
+    let again: String = lines.lines().skip(90).take(2).map(|line| format!("{line}\n")).collect();
+    let command = given("dies-later");
+    let arguments = ["decide", "--policy-command", &command, "--preprocessing", "policy.json", "--keep-going"];
+    let output = folder.run_with(&arguments, &format!("{first}nonsense\n{again}"));
+    let answers = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{answers}");
+    assert_eq!(answers.lines().filter(|line| line.contains("\"action\"")).count(), 3, "{answers}");
+    assert_eq!(answers.lines().filter(|line| line.contains("\"error\"")).count(), 1, "{answers}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("standard input, line 5") && message.contains("ended before it answered"), "{message}");
+}
