@@ -1,8 +1,9 @@
-//! How preprocessing (`alg:cf:1`) scales: with people N, horizon T and levels K.
+//! How preprocessing (`alg:cf:1`) scales: with people N, horizon T, levels K and state columns p.
 
 mod measure;
 
-use counterfair::kernel::model::fitted::{Basis, FitSettings, fit};
+use counterfair::kernel::model::fitted::{Basis, FitSettings, NoiseChoice, Refitter, fit};
+use counterfair::kernel::numeric::{Stream, person_weights};
 use counterfair::kernel::preprocess::{Sequential, batch};
 use criterion::{Criterion, criterion_group, criterion_main};
 use measure::data::Shape;
@@ -29,6 +30,30 @@ fn fit_means(c: &mut Criterion<ProcessorTime>) {
     }
 }
 
+/// The default fit with the noise model chosen, where a study is wide or has many levels: 600 decisions of 60 people in p columns, 3200
+/// of 400 people with 40 levels, and 60 people of whom no two share a level.
+fn fit_wide(c: &mut Criterion<ProcessorTime>) {
+    let wide = [1, 3, 10, 20, 30].map(|coordinates| (60, 10, 2, coordinates));
+    for (people, horizon, levels, coordinates) in wide.into_iter().chain([(400, 8, 40, 2), (60, 8, 60, 2)]) {
+        let panel = Shape { people, horizon, levels, coordinates, actions: 2 }.panel();
+        let settings = FitSettings { noise: NoiseChoice::Chosen, ..FitSettings::default() };
+        let id = format!("fit_wide/coordinates={coordinates}/people={people}/horizon={horizon}/levels={levels}");
+        c.bench_function(&id, |b| b.iter(|| fit(black_box(&panel), &settings)));
+    }
+}
+
+/// Refits of the default mechanism with weights on people: intervals ask for hundreds.
+fn refit(c: &mut Criterion<ProcessorTime>) {
+    for coordinates in [1, 3, 10] {
+        let panel = Shape { people: 1000, horizon: 10, levels: 2, coordinates, actions: 2 }.panel();
+        let refitter = Refitter::new(&panel, &FitSettings::default()).expect("full rank");
+        let weights = person_weights(panel.ids(), Stream::new(3));
+        c.bench_function(&format!("refit/coordinates={coordinates}/people=1000/horizon=10"), |b| {
+            b.iter(|| refitter.refit(black_box(&weights)));
+        });
+    }
+}
+
 /// One axis at a time through the middle of N and T and the least K.
 fn around(people: [usize; 3], horizon: [usize; 3], levels: [usize; 3]) -> Vec<(usize, usize, usize)> {
     let mut all: Vec<_> = people.map(|n| (n, horizon[1], levels[0])).to_vec();
@@ -37,5 +62,5 @@ fn around(people: [usize; 3], horizon: [usize; 3], levels: [usize; 3]) -> Vec<(u
     all
 }
 
-criterion_group! { name = benches; config = criterion(); targets = reconstruct, fit_means }
+criterion_group! { name = benches; config = criterion(); targets = reconstruct, fit_means, fit_wide, refit }
 criterion_main!(benches);

@@ -497,27 +497,36 @@ Theorem E8_is_false : ~ (forall a b : bool, let one_hot (a : bool) := if a then 
   sqr_norm2 (fst (one_hot a) - fst (one_hot b), snd (one_hot a) - snd (one_hot b)) <= 1).
 Proof. intros H. specialize (H true false). unfold sqr_norm2 in H. simpl in H. lra. Qed.
 
-(** The margin of s says nothing about s_hat, even when both take the same values.  s = 1/10 with probability 99/100, 0 and -1/10
-    with probability 1/200 each; s_hat swaps 1/10 and 0; gap 2 |s|:
-    P(gap(s_hat) <= 1/10) = 99/100 > 1/200 = P(gap(s) <= 1/10). *)
+(** The margin of s says nothing about s_hat, even when both take the same values.  alpha = 1 and the margin's constant is 1; what is bounded is
+    P(pi_hat(s_hat) <> pi_star(s_hat)), which is sqrt 2 times less than the printed left side.
+    s = 1/10 with probability 99/100, 0 and -1/10 with probability 1/200 each; s_hat swaps 1/10 and 0.  Q(s, true) - Q(s, false) = 1, 1/25, -1, so
+    that P(gap(s) <= x) <= x; f is off by 1/20 and turns at 0 alone: 99/100 > 1/10. *)
 Definition same_support (people : list (R * R)) (s_hat : R -> R) : Prop :=
   forall x, (exists p s, In (p, s) people /\ 0 < p /\ s_hat s = x) <-> (exists p, In (p, x) people /\ 0 < p).
 
 Definition E9_printed : Prop :=
-  forall (people : list (R * R)) (s_hat : R -> R) (x : R), is_law people -> same_support people s_hat ->
-    prob people (gap_at_most bool_dec two_actions s_hat Q_line x)
-    <= prob people (gap_at_most bool_dec two_actions (fun s => s) Q_line x).
+  forall (people : list (R * R)) (s_hat : R -> R) (Q f : R -> bool -> R) (xi eps : R),
+    is_law people -> same_support people s_hat -> (forall s, Rabs (s_hat s - s) <= eps) ->
+    (forall x, 0 < x -> prob people (gap_at_most bool_dec two_actions (fun s => s) Q x) <= x) ->
+    (forall s a, Rabs (f s a - Q s a) <= xi) ->
+    prob people (fun s => xorb (greedy two_actions (f (s_hat s))) (greedy two_actions (Q (s_hat s)))) <= 2 * xi.
 
 Definition E9_people : list (R * R) := [(99/100, 1/10); (1/200, 0); (1/200, - (1/10))].
 Definition E9_swap (s : R) : R := if Req_EM_T s (1/10) then 0 else if Req_EM_T s 0 then 1/10 else s.
+Definition E9_half (s : R) : R := if Req_EM_T s (1/10) then 1/2 else if Req_EM_T s 0 then 1/50 else - (1/2).
+Definition E9_Q (s : R) (a : bool) : R := if a then E9_half s else - E9_half s.
+Definition E9_f (s : R) (a : bool) : R := if a then E9_half s - 1/20 else 1/20 - E9_half s.
 
 Lemma E9_swaps : E9_swap (1/10) = 0 /\ E9_swap 0 = 1/10 /\ E9_swap (- (1/10)) = - (1/10).
 Proof. unfold E9_swap. repeat split; repeat (destruct (Req_EM_T _ _); try lra). Qed.
 
+Lemma E9_halves : E9_half (1/10) = 1/2 /\ E9_half 0 = 1/50 /\ E9_half (- (1/10)) = - (1/2).
+Proof. unfold E9_half. repeat split; repeat (destruct (Req_EM_T _ _); try lra). Qed.
+
 (* label: E9 *)
 Theorem E9_is_false : ~ E9_printed.
 Proof.
-  intros H. destruct E9_swaps as [S1 [S2 S3]].
+  intros H. destruct E9_swaps as [S1 [S2 S3]]. destruct E9_halves as [V1 [V2 V3]].
   assert (law : is_law E9_people).
   { split; [repeat (apply Forall_cons; [simpl; lra |]); apply Forall_nil | simpl; lra]. }
   assert (support : same_support E9_people E9_swap).
@@ -530,9 +539,18 @@ Proof.
       + exists (1/200), 0. split; [right; left; reflexivity |]. split; [lra | exact S2].
       + exists (99/100), (1/10). split; [left; reflexivity |]. split; [lra | exact S1].
       + exists (1/200), (- (1/10)). split; [right; right; left; reflexivity |]. split; [lra | exact S3]. }
-  specialize (H E9_people E9_swap (1/10) law support). unfold prob, E9_people, gap_at_most in H. cbn [expect] in H.
-  rewrite S1, S2, S3, !gap_line_abs, Rabs_R0, Rabs_Ropp, (Rabs_pos_eq (1/10)) in H by lra.
-  destruct (Rle_dec (2 * 0) (1/10)); [| lra]. destruct (Rle_dec (2 * (1/10)) (1/10)); lra.
+  assert (near : forall s, Rabs (E9_swap s - s) <= 1/10).
+  { intros s. unfold E9_swap. destruct (Req_EM_T s (1/10)) as [-> | _]; [apply Rabs_le; lra |].
+    destruct (Req_EM_T s 0) as [-> | _]; apply Rabs_le; lra. }
+  assert (margin : forall x, 0 < x -> prob E9_people (gap_at_most bool_dec two_actions (fun s => s) E9_Q x) <= x).
+  { intros x Hx. unfold prob, E9_people, gap_at_most. cbn [expect]. rewrite !gap_two. unfold E9_Q. rewrite V1, V2, V3.
+    rewrite (Rabs_pos_eq (1/2 - - (1/2))), (Rabs_pos_eq (1/50 - - (1/50))), (Rabs_left1 (- (1/2) - - - (1/2))) by lra.
+    repeat destruct (Rle_dec _ _); lra. }
+  assert (error : forall s a, Rabs (E9_f s a - E9_Q s a) <= 1/20).
+  { intros s a. unfold E9_f, E9_Q. destruct a; apply Rabs_le; lra. }
+  specialize (H E9_people E9_swap E9_Q E9_f (1/20) (1/10) law support near margin error).
+  unfold prob, E9_people in H. cbn [expect] in H. rewrite S1, S2, S3, !greedy_two in H. unfold E9_f, E9_Q in H. rewrite V1, V2, V3 in H.
+  repeat (destruct (Rlt_dec _ _) in H; try lra); simpl in H; lra.
 Qed.
 
 (** L of the features does not control Q* = w phi.  phi(s, a) = s/10 or -s/10 (L = 1/10), w = 10, s = 1/20,

@@ -115,17 +115,18 @@ fn a_ragged_row_is_counted() {
 
 #[test]
 fn bytes_that_are_not_text_are_shown_with_a_mark() {
+    const WINDOWS: &str = "; a file from Windows or an older program is often --encoding windows-1252";
     let mut file = HEADER.as_bytes().to_vec();
     file.extend_from_slice(b"a,1,x,,,1\nb,1,m\xfcnner,,,1\n");
     assert_error!(
         error_of(&file, &incoming()),
         DataError::NotText { .. },
-        "panel.csv, line 3, column z1: \"m\u{fffd}nner\" is not valid UTF-8"
+        format!("panel.csv, line 3, column z1: \"m\u{fffd}nner\" is not valid UTF-8{WINDOWS}")
     );
     assert_error!(
         error_of(b"ID,time\xff\n", &incoming()),
         DataError::NotText { .. },
-        "panel.csv, line 1, column 2: \"time\u{fffd}\" is not valid UTF-8"
+        format!("panel.csv, line 1, column 2: \"time\u{fffd}\" is not valid UTF-8{WINDOWS}")
     );
 }
 
@@ -152,15 +153,18 @@ fn a_missing_cell_is_named_in_every_column_and_spelling() {
 
 #[test]
 fn text_and_infinity_are_not_numbers() {
-    for (row, column, value) in
-        [("a,noon,x,,,1", "timestamp", "noon"), ("a,1,x,go,1;5,1", "reward", "1;5"), ("a,1,x,,,N/A", "state1", "N/A")]
-    {
+    for (row, column, value) in [("a,1,x,go,1;5,1", "reward", "1;5"), ("a,1,x,,,N/A", "state1", "N/A")] {
         assert_error!(
             error(&format!("{row}\n"), &incoming()),
             DataError::NotANumber { .. },
             format!("panel.csv, line 2, column {column}: {value:?} is not a number")
         );
     }
+    assert_error!(
+        error("a,noon,x,,,1\n", &incoming()),
+        DataError::NotATime { .. },
+        "panel.csv, line 2, column timestamp: \"noon\" is neither a number nor a date such as 2026-11-18 or 2026-11-18T09:30 (year first)"
+    );
     for value in ["inf", "-Infinity", "1e999"] {
         assert_error!(
             error(&format!("a,1,x,,,{value}\n"), &incoming()),
@@ -181,15 +185,20 @@ fn two_rows_of_one_person_at_one_time_are_both_named() {
 
 #[test]
 fn a_gap_in_time_names_both_sides() {
+    const ADVICE: &str = ". --missing drop-tail ends people at a gap; --step says how far visits are apart when they are not exactly regular";
     assert_error!(
         error("a,4,x,go,1,1\na,1,x,,,1\na,2,x,go,1,1\n", &incoming()),
         DataError::TimeGap { .. },
-        "panel.csv, line 2, column timestamp: person a jumps from time 2 (line 4) to 4; times go up in steps of 1"
+        format!(
+            "panel.csv, line 2, column timestamp: person a jumps from time 2 (line 4) to 4; times go up in steps of 1{ADVICE}"
+        )
     );
     assert_error!(
         error("a,0,x,,,1\na,0.5,x,go,1,1\na,1.5,x,go,1,1\n", &incoming()),
         DataError::TimeGap { .. },
-        "panel.csv, line 4, column timestamp: person a jumps from time 0.5 (line 3) to 1.5; times go up in steps of 0.5"
+        format!(
+            "panel.csv, line 4, column timestamp: person a jumps from time 0.5 (line 3) to 1.5; times go up in steps of 0.5{ADVICE}"
+        )
     );
 }
 

@@ -30,7 +30,7 @@ fn a_panel_survives_parquet_in_both_conventions() {
     ] {
         let (levels, actions) = (Labels::new(levels), Labels::new(actions));
         let mut builder = PanelBuilder::new(levels.clone(), actions.clone(), 2).unwrap();
-        let states = [0.1, -0.0, 1e300, 5e-324, 1.0, 2.5];
+        let states = [0.1, -0.0, 1e49, 5e-324, 1.0, 2.5];
         builder.push(Person { id: ids[0], level: 2, states: &states, actions: &[1, 0], rewards: &[0.3, 7.0] }).unwrap();
         builder.push(Person { id: ids[1], level: 0, states: &states[..2], actions: &[], rewards: &[] }).unwrap();
         let panel = builder.finish();

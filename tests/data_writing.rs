@@ -191,3 +191,22 @@ fn the_reference_output_is_reproduced_cell_by_cell_from_its_own_numbers() {
         }
     }
 }
+
+#[test]
+fn times_with_decimal_commas_are_written_with_points_and_a_name_in_gz_is_compressed() {
+    let text = "ID;timestamp;z1;action;reward;state1\na;0,5;x;;;1,5\na;1,0;x;go;2,5;3\n";
+    let input = read_csv_from(text.as_bytes(), "in.csv", &ReadOptions::default()).unwrap();
+    let plain = Scratch::new("commas");
+    write_preprocessed(&plain.0, &input, &[7.0, 8.5], &[0.25]).unwrap();
+    assert_eq!(plain.text(), "ID,timestamp,z1,action,reward,state1\na,0.5,x,,,7.0\na,1.0,x,go,0.25,8.5\n");
+    #[cfg(feature = "gzip")]
+    {
+        let packed = plain.0.with_extension("csv.gz");
+        write_preprocessed(&packed, &input, &[7.0, 8.5], &[0.25]).unwrap();
+        let bytes = std::fs::read(&packed).unwrap();
+        assert!(bytes.starts_with(b"\x1f\x8b"));
+        let [one, other] = [&plain.0, &packed].map(|path| read_csv(path, &ReadOptions::default()).unwrap().panel);
+        std::fs::remove_file(&packed).unwrap();
+        assert_eq!(one, other);
+    }
+}

@@ -45,7 +45,6 @@ const UNPROVED: &[(&str, &str)] = &[
     ("E2", "the triangle inequality twice"),
     ("E3", "inherits X4"),
     ("E4", "inherits D16"),
-    ("E6", "E5 in other words"),
     ("F-3", "a value of the simulations"),
     ("F-7", "a value of the simulations"),
     ("M-D1", "a witness written out"),

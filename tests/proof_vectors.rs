@@ -1,8 +1,8 @@
 //! The kernel against exact rational arithmetic: rows computed by the very term that `proofs/` proves correct.
 
 use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
-use counterfair::kernel::model::Mechanism;
 use counterfair::kernel::model::worlds::Linear;
+use counterfair::kernel::model::{Mechanism, NoiseLaw};
 use counterfair::kernel::preprocess::{Augmented, Experience, Sequential, batch};
 use serde_json::Value;
 use std::path::Path;
@@ -32,18 +32,79 @@ struct Tabulated {
     initial: Vec<Vec<f64>>,
     state: Vec<Vec<Vec<f64>>>,
     reward: Vec<Vec<f64>>,
+    /// σ, where noise is scaled and not added.
+    scale: Option<Scale>,
+}
+
+/// Spreads as the file tabulates them: coefficients of monomials of their own.
+struct Scale {
+    monomials: Vec<Vec<i32>>,
+    initial: Vec<Vec<f64>>,
+    state: Vec<Vec<Vec<f64>>>,
+    reward: Vec<Vec<f64>>,
+}
+
+fn list(value: &Value) -> Vec<Value> {
+    value.as_array().unwrap().clone()
+}
+
+fn exponents(value: &Value) -> Vec<Vec<i32>> {
+    let one = |m: &Value| m.as_array().unwrap().iter().map(|e| e.as_i64().unwrap() as i32).collect();
+    list(value).iter().map(one).collect()
+}
+
+fn table(value: &Value) -> Vec<Vec<f64>> {
+    list(value).iter().map(numbers).collect()
+}
+
+/// Polynomials in (s₁, …, s_p, a) at a block of rows: coordinates of the next state, and the reward.
+fn fill(
+    monomials: &[Vec<i32>],
+    (state, reward): (&[Vec<f64>], &[f64]),
+    states: &[f64],
+    actions: &[u32],
+    next: &mut [f64],
+    rewards: &mut [f64],
+) {
+    let p = state.len();
+    for i in 0..actions.len() {
+        let mut x = states[i * p..(i + 1) * p].to_vec();
+        x.push(f64::from(actions[i]));
+        let value = |m: &Vec<i32>| -> f64 { m.iter().zip(&x).map(|(e, x)| x.powi(*e)).product() };
+        let basis: Vec<f64> = monomials.iter().map(value).collect();
+        let dot = |c: &[f64]| -> f64 { c.iter().zip(&basis).map(|(c, b)| c * b).sum() };
+        for j in 0..p {
+            next[i * p + j] = dot(&state[j]);
+        }
+        rewards[i] = dot(reward);
+    }
+}
+
+impl NoiseLaw for Scale {
+    fn initial_spread(&self, level: usize) -> &[f64] {
+        &self.initial[level]
+    }
+    fn spread(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]) {
+        fill(&self.monomials, (&self.state[level], &self.reward[level]), states, actions, next, rewards);
+    }
 }
 
 impl Tabulated {
     fn new(world: &Value) -> Self {
-        let exponents = |m: &Value| m.as_array().unwrap().iter().map(|e| e.as_i64().unwrap() as i32).collect();
-        let list = |v: &Value| -> Vec<Value> { v.as_array().unwrap().clone() };
+        let of = |name: &str| &world[name];
+        let scale = (!of("scale_monomials").is_null()).then(|| Scale {
+            monomials: exponents(of("scale_monomials")),
+            initial: table(of("initial_scale")),
+            state: list(of("state_scale")).iter().map(table).collect(),
+            reward: table(of("reward_scale")),
+        });
         Self {
             actions: world["actions"].as_u64().unwrap() as usize,
-            monomials: list(&world["monomials"]).iter().map(exponents).collect(),
-            initial: list(&world["initial_mean"]).iter().map(numbers).collect(),
-            state: list(&world["state_mean"]).iter().map(|k| list(k).iter().map(numbers).collect()).collect(),
-            reward: list(&world["reward_mean"]).iter().map(numbers).collect(),
+            monomials: exponents(&world["monomials"]),
+            initial: table(&world["initial_mean"]),
+            state: list(&world["state_mean"]).iter().map(table).collect(),
+            reward: table(&world["reward_mean"]),
+            scale,
         }
     }
 }
@@ -62,18 +123,10 @@ impl Mechanism for Tabulated {
         &self.initial[level]
     }
     fn mean(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]) {
-        let p = self.state_dim();
-        for i in 0..actions.len() {
-            let mut x = states[i * p..(i + 1) * p].to_vec();
-            x.push(f64::from(actions[i]));
-            let value = |m: &Vec<i32>| -> f64 { m.iter().zip(&x).map(|(e, x)| x.powi(*e)).product() };
-            let basis: Vec<f64> = self.monomials.iter().map(value).collect();
-            let dot = |c: &Vec<f64>| -> f64 { c.iter().zip(&basis).map(|(c, b)| c * b).sum() };
-            for j in 0..p {
-                next[i * p + j] = dot(&self.state[level][j]);
-            }
-            rewards[i] = dot(&self.reward[level]);
-        }
+        fill(&self.monomials, (&self.state[level], &self.reward[level]), states, actions, next, rewards);
+    }
+    fn noise(&self) -> Option<&dyn NoiseLaw> {
+        self.scale.as_ref().map(|scale| scale as &dyn NoiseLaw)
     }
 }
 
@@ -89,9 +142,19 @@ struct Case {
     level_rewards: Vec<Vec<f64>>,
 }
 
+/// Worlds whose noise is added.
 fn cases() -> Vec<Case> {
+    cases_of("worlds", "rows")
+}
+
+/// Worlds whose noise is scaled by a spread that depends on level, state and action.
+fn scale_cases() -> Vec<Case> {
+    cases_of("scale_worlds", "scale_rows")
+}
+
+fn cases_of(worlds: &str, rows: &str) -> Vec<Case> {
     let file = file();
-    file["worlds"].as_array().unwrap().iter().map(|world| case(world, file["rows"].as_array().unwrap())).collect()
+    file[worlds].as_array().unwrap().iter().map(|world| case(world, file[rows].as_array().unwrap())).collect()
 }
 
 fn case(world: &Value, all_rows: &[Value]) -> Case {
@@ -136,9 +199,9 @@ fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
 
 #[test]
 fn the_kernel_returns_the_proved_states_and_rewards_in_every_world() {
-    let cases = cases();
-    assert_eq!(cases.len(), 6, "three worlds, exact and misspecified means");
-    for case in &cases {
+    let (added, scaled) = (cases(), scale_cases());
+    assert_eq!((added.len(), scaled.len()), (6, 2), "three worlds and one, exact and misspecified means");
+    for case in added.iter().chain(&scaled) {
         let ours = run(case);
         assert!(case.states.len() > 20, "{}", case.name);
         assert!(largest_difference(ours.views(), &case.states) < AGREEMENT, "{}", case.name);
@@ -149,7 +212,7 @@ fn the_kernel_returns_the_proved_states_and_rewards_in_every_world() {
 /// All weight on one level leaves that level's reward alone: the weighted sum cannot hide an error that cancels between levels.
 #[test]
 fn the_kernel_returns_the_proved_reward_of_every_level() {
-    for case in cases() {
+    for case in cases().into_iter().chain(scale_cases()) {
         for (level, proved) in case.level_rewards.iter().enumerate() {
             let mut weights = vec![0.0; case.mechanism.levels()];
             weights[level] = 1.0;
@@ -182,6 +245,16 @@ fn a_kernel_that_forgets_to_iterate_the_counterfactual_state_is_caught() {
             }
         }
         assert!(largest_difference(&wrong, &case.states) > 1e-3, "{}: the shortcut went unnoticed", case.name);
+    }
+}
+
+#[test]
+fn a_kernel_that_adds_scaled_noise_as_it_is_is_caught() {
+    for mut case in scale_cases() {
+        case.mechanism.scale = None;
+        let ours = run(&case);
+        assert!(largest_difference(ours.views(), &case.states) > 0.1, "{}: the spreads went unnoticed", case.name);
+        assert!(largest_difference(ours.rewards(), &case.rewards) > 0.1, "{}: the spreads went unnoticed", case.name);
     }
 }
 

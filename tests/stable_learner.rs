@@ -243,7 +243,7 @@ fn table() {
     let (names, ways): (Vec<&str>, Vec<Way>) = ways.into_iter().unzip();
     let (seeds, only) = (environment("SEEDS"), environment("PEOPLE"));
     let mut text = HEADER.to_string();
-    for (people, default_seeds, count) in [(100, 32, 8), (500, 24, 3), (1000, 16, 2), (20_000, 4, 2)] {
+    for (people, default_seeds, count) in [(100, 100, 8), (500, 100, 3), (1000, 100, 2), (20_000, 10, 2)] {
         if only.is_some_and(|only| only != people as u64) {
             continue;
         }
@@ -274,8 +274,7 @@ fn the_committed_table_meets_its_targets() {
         let regret = |learner| field("linear", "estimated", people, learner, 5);
         assert!(regret("stable") <= 0.6 * regret("plain"), "{people}");
     }
-    // 100 people, estimated states of the non-linear world: not in the committed table yet.
-    for people in [500, 1000] {
+    for people in [100, 500, 1000] {
         let regret = |learner| field("nonlinear", "estimated", people, learner, 5);
         assert!(regret("stable") <= regret("plain"), "{people}");
     }

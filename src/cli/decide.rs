@@ -3,8 +3,10 @@
 use super::error::CliError;
 use super::lines::{LONGEST_LINE, Lines};
 use super::log::Log;
+use super::output::harmless_json;
 use super::program::PolicyOptions;
 use counterfair::fair::{Deployment, Explain, HISTORY, MemoryFile, OnError, Policy, RequestError};
+use counterfair::kernel::data::distinct_files;
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -50,6 +52,9 @@ fn served(policy: Policy, path: &Path, serve_anyway: bool) -> Result<Policy, Cli
 
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     arguments.policy.refuse_idle(0)?;
+    let mut written: Vec<(&str, &Path)> = arguments.memory.iter().map(|path| ("--memory", path.as_path())).collect();
+    written.extend(arguments.log.iter().map(|path| ("--log", path.as_path())));
+    distinct_files(&written, &[("--policy", arguments.policy.file())])?;
     let policy = served(arguments.policy.load()?, arguments.policy.file(), arguments.serve_anyway)?;
     let deployment = match &arguments.memory {
         None => policy.deploy(),
@@ -75,7 +80,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         let mut rest = &lines[..];
         while !rest.is_empty() {
             let (answers, done, stopped) = answer(&mut deployment, rest, on_error, log.as_mut())?;
-            output.write_all(answers.as_bytes())?;
+            output.write_all(harmless_json(&answers).as_bytes())?;
             // Decisions are waited for: they must not sit in a buffer.
             output.flush()?;
             if let Some(error) = stopped {

@@ -17,6 +17,8 @@ pub enum CliError {
     Results(#[from] counterfair::report::paper::ResultsError),
     #[error(transparent)]
     Study(#[from] super::studies::StudyError),
+    #[error(transparent)]
+    Folder(#[from] counterfair::report::study::FolderError),
     #[error("{file}: {source}")]
     Rows { file: String, source: counterfair::theory::RowsError },
     #[error("{file}: {source}")]

@@ -1,12 +1,12 @@
 //! `counterfair evaluate`: how good and how fair a stored policy is on a file.
 
 use super::error::CliError;
-use super::options::{Missing, ModelOptions, say_repairs};
-use super::output::{say, stages, table, warn};
+use super::options::{Missing, ModelOptions, ReadingOptions, say_about};
+use super::output::{say, say_json, stages, table, warn};
 use super::program::{NamedCommand, PolicyOptions};
 use counterfair::fair::{Audit, AuditSettings, JUDGED, Policy};
 use counterfair::kernel::data::Panel;
-use counterfair::kernel::evaluate::recorded::{Dropout, RecordedSettings, RecordedValue, Resampled};
+use counterfair::kernel::evaluate::recorded::{Dropout, RecordedSettings, RecordedValue, Resampled, StayingModel};
 use counterfair::kernel::numeric::{Estimate, Law};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -36,10 +36,9 @@ pub struct Arguments {
     /// Programs to compare with; they are shown what --reads and --preprocessing say, or made with the policy file's preprocessing
     #[arg(long, value_name = "NAME=COMMAND")]
     against_command: Vec<NamedCommand>,
-    /// What to do about missing cells
-    #[arg(long, value_enum, default_value_t = Missing::Refuse)]
-    missing: Missing,
-    /// Weight people who stayed by the inverse of their probability of staying: for dropout that depends on level and state
+    #[command(flatten)]
+    reading: ReadingOptions,
+    /// Weight people who stayed, as `--missing weigh` does, and still refuse missing cells
     #[arg(long)]
     weigh_dropout: bool,
     /// The mechanism fitted on this file, where the policy file keeps no certificate
@@ -56,6 +55,12 @@ pub struct Arguments {
     json: bool,
 }
 
+impl Arguments {
+    fn weighs(&self) -> bool {
+        self.weigh_dropout || self.reading.missing == Missing::Weigh
+    }
+}
+
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     arguments.policy.refuse_idle(arguments.against_command.len())?;
     let names = names_of_others(arguments)?;
@@ -70,9 +75,9 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         .collect::<Result<Vec<_>, CliError>>()?;
     let (people, audit) = stages(|watch| {
         watch("reading");
-        let people = policy.read_people(&arguments.data, arguments.missing.into())?;
-        say_repairs(&people);
-        let dropout = if arguments.weigh_dropout { Dropout::Weighted { horizon: None } } else { Dropout::AsRecorded };
+        let people = policy.read_people_with(&arguments.data, &arguments.reading.options())?;
+        say_about(&people);
+        let dropout = if arguments.weighs() { Dropout::Weighted { horizon: None } } else { Dropout::AsRecorded };
         let settings = AuditSettings {
             preprocessing: arguments.model.preprocessing(&people, None)?,
             values: RecordedSettings {
@@ -91,9 +96,13 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         Ok::<_, CliError>((people, audit))
     })?;
     if arguments.json {
-        say(format_args!("{:#}", as_json(&policy, people.panel(), &audit)))?;
+        let mut summary = as_json(&policy, people.panel(), &audit);
+        summary["notes"] = json!(people.notes());
+        summary["repairs"] = json!(people.repairs());
+        summary["remarks"] = json!(people.remarks());
+        say_json(&summary)?;
     } else {
-        say(as_tables(&policy, people.panel(), &audit).trim_end())?;
+        say(as_tables(&policy, people.panel(), &audit, arguments.weighs()).trim_end())?;
         warn(&audit.warnings);
     }
     Ok(())
@@ -155,7 +164,7 @@ macro_rules! line {
     }};
 }
 
-fn as_tables(policy: &Policy, panel: &Panel, audit: &Audit) -> String {
+fn as_tables(policy: &Policy, panel: &Panel, audit: &Audit, weighed: bool) -> String {
     let mut out = String::new();
     let Audit { values, unfairness, rates, .. } = audit;
     let judged = judged(audit);
@@ -187,6 +196,9 @@ fn as_tables(policy: &Policy, panel: &Panel, audit: &Audit) -> String {
             judged.weights.largest_weight,
             100.0 * judged.weights.unsupported.max(0.0)
         );
+    }
+    if let Some(staying) = values.staying.as_ref().filter(|_| weighed) {
+        add_staying(&mut out, staying);
     }
     match unfairness {
         Ok(law) => {
@@ -236,6 +248,23 @@ fn as_tables(policy: &Policy, panel: &Panel, audit: &Audit) -> String {
     });
     line!(out, "{}", table(&header, rows));
     out
+}
+
+/// The model of staying by which people were weighted.
+fn add_staying(out: &mut String, staying: &StayingModel) {
+    line!(
+        out,
+        "{:.1} % of people left before decision {} (after {} of {} decisions); what was recorded predicts leaving with p = {:.2e}; largest \
+         weight {:.1}",
+        100.0 * staying.share_of_people,
+        staying.horizon,
+        staying.left,
+        staying.at_risk,
+        staying.p_value,
+        staying.largest_weight
+    );
+    let rows = staying.log_odds.iter().map(|(name, x)| vec![name.clone(), format!("{x:+.3}")]);
+    line!(out, "{}", table(&["staying for another decision", "log-odds per sd"], rows));
 }
 
 fn add_sensitivity(out: &mut String, sensitivity: &counterfair::fair::Sensitivity) {

@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::options::{DataOptions, ModelOptions};
-use super::output::{command_line, mechanism_table, noise_report, say, say_noise, stages, warn};
+use super::output::{command_line, mechanism_table, noise_report, say, say_json, say_noise, stages, warn};
 use clap::ValueEnum;
 use counterfair::fair::{Learned, Learner, Method, People, ValueClass};
 use counterfair::kernel::data::distinct_files;
@@ -154,14 +154,15 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         let summary = serde_json::json!({
             "method": policy.method, "people": panel.people(), "transitions": transitions, "outcome": outcome.to_string(),
             "condition": condition, "contrast_degree": contrast_degree, "stability": stability, "saved": saved,
-            "noise": policy.mechanism.as_ref().and_then(noise_report), "warnings": warnings,
+            "noise": policy.mechanism.as_ref().and_then(noise_report), "outputs": people.output_names(),
+            "notes": people.notes(), "repairs": people.repairs(), "remarks": people.remarks(), "warnings": warnings,
         });
-        say(format_args!("{summary:#}"))?;
+        say_json(&summary)?;
         return ended;
     }
     if let Some(mechanism) = &policy.mechanism {
         say(mechanism_table(mechanism, &people))?;
-        say_noise(mechanism)?;
+        say_noise(mechanism, &people)?;
     }
     let file = if saved { arguments.save.display().to_string() } else { "not saved".into() };
     say(format_args!("{file}: {transitions} transitions; {outcome}"))?;

@@ -17,6 +17,7 @@ mod report;
 mod reproduce;
 mod simulate;
 mod studies;
+mod study;
 mod verify;
 
 use clap::{Parser, Subcommand};
@@ -40,6 +41,8 @@ enum Command {
     Optimum(optimum::Arguments),
     /// Data from a named world, as its behaviour policy would have collected them
     Simulate(simulate::Arguments),
+    /// Everything for your own file on one page: checks, policies side by side, fairness, a verdict
+    Study(study::Arguments),
     /// Counterfactual states and rewards (alg:cf:1) for a file
     Preprocess(preprocess::Arguments),
     /// Learn a policy from a file: preprocess, then fitted Q iteration
@@ -71,6 +74,7 @@ pub fn main() -> ExitCode {
         },
         Some(Command::Optimum(arguments)) => optimum::run(&arguments),
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
+        Some(Command::Study(arguments)) => study::run(&arguments),
         Some(Command::Preprocess(arguments)) => preprocess::run(&arguments),
         Some(Command::Learn(arguments)) => learn::run(&arguments),
         Some(Command::Evaluate(arguments)) => evaluate::run(&arguments),

@@ -1,9 +1,12 @@
 //! Options that several commands share: where data come from and what to fit.
 
 use super::error::CliError;
+use super::output::{note, warn};
 use clap::{Args, ValueEnum};
 use counterfair::fair::{People, Preprocessing};
-use counterfair::kernel::data::{Columns, MissingRepair, ReadOptions, RowConvention};
+use counterfair::kernel::data::{
+    Columns, Decimal, Encoding, MissingRepair, ReadOptions, RowConvention, StepLength, TextFormat,
+};
 use counterfair::kernel::model::fitted::{Basis, FitSettings, LevelCode, NoiseChoice, OutputSet, Pooling};
 use counterfair::kernel::numeric::Stream;
 use std::path::PathBuf;
@@ -12,15 +15,14 @@ use std::str::FromStr;
 /// A file of people followed over time.
 #[derive(Args)]
 pub struct DataOptions {
-    /// The file: CSV, or Parquet in a build with that feature
+    /// The file: CSV (separated by commas, semicolons or tabs; gzip is read too), or Parquet in a build with that feature
     #[arg(long, value_name = "FILE")]
     pub data: PathBuf,
     /// Whether a row holds the action and reward that led to its state, or those that followed it
     #[arg(long, value_enum, default_value_t = Rows::Incoming)]
     pub rows: Rows,
-    /// What to do about missing cells
-    #[arg(long, value_enum, default_value_t = Missing::Refuse)]
-    pub missing: Missing,
+    #[command(flatten)]
+    pub reading: ReadingOptions,
     /// Column of the person
     #[arg(long, default_value = "ID", value_name = "COLUMN")]
     pub id: String,
@@ -50,13 +52,101 @@ pub enum Rows {
     Outgoing,
 }
 
+/// How a file is written, and what to do where it is not whole.
+#[derive(Args)]
+pub struct ReadingOptions {
+    /// What to do about missing cells and missing times
+    #[arg(long, value_enum, default_value_t = Missing::Refuse)]
+    pub missing: Missing,
+    /// Time from one decision to the next when visits are not exactly regular: 6, or with dates 7d, 1mo, 1y, 12h [default: the smallest in
+    /// the file; any other is a gap]
+    #[arg(long, value_name = "STEP")]
+    pub step: Option<StepLength>,
+    /// What separates cells: comma, semicolon, tab or one character [default: as the header shows]
+    #[arg(long, value_name = "NAME")]
+    pub separator: Option<Separator>,
+    /// Whether numbers have a decimal point or comma [default: as they show]
+    #[arg(long, value_enum)]
+    pub decimal: Option<DecimalName>,
+    /// How letters are stored [default: UTF-8, or UTF-16 where the file shows it]
+    #[arg(long, value_enum)]
+    pub encoding: Option<EncodingName>,
+}
+
 /// What to do about missing cells, as the command line spells it.
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Missing {
     /// Stop and say where
     Refuse,
-    /// End a person's trajectory before the first missing cell
+    /// End a person's trajectory before the first missing cell or time, and list who was cut, where and why
     DropTail,
+    /// The same; and `evaluate` weights those who stayed by the inverse of their probability of staying, given level, state, action and
+    /// reward. What is learned needs no weights as long as leaving depends on no more than these
+    Weigh,
+}
+
+/// A separator, as the command line spells it.
+#[derive(Clone, Copy)]
+pub struct Separator(u8);
+
+impl FromStr for Separator {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.as_bytes()) {
+            ("comma", _) => Ok(Self(b',')),
+            ("semicolon", _) => Ok(Self(b';')),
+            ("tab", _) => Ok(Self(b'\t')),
+            (_, &[byte]) if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\r\n.".contains(&byte) => {
+                Ok(Self(byte))
+            }
+            _ => Err(format!("{text:?} is none of comma, semicolon, tab, and no single character such as |")),
+        }
+    }
+}
+
+/// Decimal signs, as the command line spells them.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum DecimalName {
+    /// 1.5
+    Point,
+    /// 1,5
+    Comma,
+}
+
+/// Encodings, as the command line spells them.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum EncodingName {
+    #[value(name = "utf-8")]
+    Utf8,
+    #[value(name = "utf-16")]
+    Utf16,
+    /// Also for Latin-1 (ISO 8859-1)
+    #[value(name = "windows-1252", alias = "latin-1", alias = "latin1", alias = "iso-8859-1")]
+    Windows1252,
+}
+
+impl ReadingOptions {
+    /// How to read, but for columns and rows.
+    pub fn options(&self) -> ReadOptions {
+        ReadOptions {
+            missing: self.missing.into(),
+            step: self.step,
+            format: TextFormat {
+                separator: self.separator.map(|Separator(byte)| byte),
+                decimal: self.decimal.map(|decimal| match decimal {
+                    DecimalName::Point => Decimal::Point,
+                    DecimalName::Comma => Decimal::Comma,
+                }),
+                encoding: self.encoding.map(|encoding| match encoding {
+                    EncodingName::Utf8 => Encoding::Utf8,
+                    EncodingName::Utf16 => Encoding::Utf16,
+                    EncodingName::Windows1252 => Encoding::Windows1252,
+                }),
+            },
+            ..ReadOptions::default()
+        }
+    }
 }
 
 impl From<Rows> for RowConvention {
@@ -72,7 +162,7 @@ impl From<Missing> for MissingRepair {
     fn from(missing: Missing) -> Self {
         match missing {
             Missing::Refuse => Self::Refuse,
-            Missing::DropTail => Self::DropTail,
+            Missing::DropTail | Missing::Weigh => Self::DropTail,
         }
     }
 }
@@ -89,29 +179,39 @@ impl DataOptions {
         }
     }
 
-    /// Reads the file, and says what was repaired on request.
+    /// Reads the file, and says what was found out about it, what was cut on request, and what is odd about it.
     pub fn read(&self) -> Result<People, CliError> {
-        let options = ReadOptions {
-            columns: self.columns(),
-            rows: self.rows.into(),
-            missing: self.missing.into(),
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions { columns: self.columns(), rows: self.rows.into(), ..self.reading.options() };
         let people = People::read_with(&self.data, &options)?;
-        say_repairs(&people);
+        say_about(&people);
         Ok(people)
     }
 }
 
-/// What was repaired on request.
-pub fn say_repairs(people: &People) {
+/// Cuts that are listed on a terminal; the rest is counted, and `--json` has them all.
+const LISTED: usize = 20;
+
+/// What was found out about a file, what was cut on request, and what is odd about it.
+pub fn say_about(people: &People) {
+    for line in people.notes() {
+        note(format_args!("{}: {line}", people.name()));
+    }
     let repairs = people.repairs();
     if !repairs.is_none() {
-        eprintln!(
-            "repaired: {} rows dropped; {} people truncated, {} removed",
-            repairs.rows_dropped, repairs.people_cut, repairs.people_dropped
-        );
+        note(format_args!(
+            "repaired: {} rows dropped; {} people truncated, {} removed; {} at a time that is not there, {} at a missing cell",
+            repairs.rows_dropped,
+            repairs.people_cut,
+            repairs.people_dropped,
+            repairs.gaps(),
+            repairs.cuts.len() - repairs.gaps()
+        ));
+        repairs.cuts.iter().take(LISTED).for_each(|cut| note(format_args!("  {cut}")));
+        if repairs.cuts.len() > LISTED {
+            note(format_args!("  and {} more people (--json lists them all)", repairs.cuts.len() - LISTED));
+        }
     }
+    warn(&people.remarks());
 }
 
 /// What mechanism to fit.

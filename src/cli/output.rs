@@ -1,6 +1,7 @@
 //! Tables, progress and the shared summary of a fitted mechanism.
 
 use counterfair::fair::People;
+use counterfair::kernel::data::is_treacherous;
 use counterfair::kernel::model::fitted::{Fitted, FittedNoise, NoiseReport};
 use counterfair::report::Table;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -14,6 +15,35 @@ use std::time::Duration;
 /// # Errors
 /// What the system said.
 pub fn say(text: impl Display) -> io::Result<()> {
+    print(&harmless(&text.to_string(), |c, out| out.extend(c.escape_default())))
+}
+
+/// Prints JSON. Its writer has escaped most of what a terminal obeys; what is left is escaped as JSON has it, so that it reads the same.
+///
+/// # Errors
+/// What the system said.
+pub fn say_json(value: &serde_json::Value) -> io::Result<()> {
+    print(&harmless_json(&format!("{value:#}")))
+}
+
+/// The same for JSON in one line.
+pub fn harmless_json(text: &str) -> String {
+    harmless(text, |c, out| {
+        let mut units = [0; 2];
+        c.encode_utf16(&mut units).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
+    })
+}
+
+/// Text without letters that do something to a terminal; line ends stay.
+fn harmless(text: &str, escape: impl Fn(char, &mut String)) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c != '\n' && is_treacherous(c) { escape(c, &mut out) } else { out.push(c) }
+    }
+    out
+}
+
+fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")
         .and_then(|()| out.flush())
@@ -22,7 +52,7 @@ pub fn say(text: impl Display) -> io::Result<()> {
 
 /// Prints a remark to standard error; where nobody listens, nobody is told.
 pub fn note(text: impl Display) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", harmless(&text.to_string(), |c, out| out.extend(c.escape_default())));
 }
 
 /// The command as it was given; what is not Unicode is shown as �.
@@ -72,17 +102,16 @@ pub fn noise_report(fitted: &Fitted) -> Option<&NoiseReport> {
     fitted.fitted_noise().map(FittedNoise::report)
 }
 
-/// The same, one line per output.
-pub fn say_noise(fitted: &Fitted) -> io::Result<()> {
-    noise_report(fitted).map_or(Ok(()), say)
+/// The same, one line per output, named after its column.
+pub fn say_noise(fitted: &Fitted, people: &People) -> io::Result<()> {
+    noise_report(fitted).map_or(Ok(()), |report| say(report.named(&people.output_names())))
 }
 
 /// Size of a panel and of the mechanism fitted to it.
 pub fn mechanism_table(fitted: &Fitted, people: &People) -> Table {
     let panel = people.panel();
     let mut header = vec!["level".to_string(), "rows".into(), "columns".into(), "rank".into(), "free".into()];
-    header.extend(people.state_names().iter().map(|name| format!("residual sd {name}")));
-    header.push("residual sd reward".into());
+    header.extend(people.output_names().iter().map(|name| format!("residual sd {name}")));
     let rows = fitted.reports().iter().map(|report| {
         let name = report.level.map_or_else(|| "(all)".to_string(), |k| panel.levels().name(k).to_string());
         let mut row = vec![name, report.rows.to_string(), report.columns.to_string(), report.rank.to_string()];

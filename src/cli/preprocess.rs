@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::options::{DataOptions, ModelOptions};
-use super::output::{mechanism_table, noise_report, say, say_noise, stages, warn};
+use super::output::{mechanism_table, noise_report, say, say_json, say_noise, stages, warn};
 use counterfair::fair::{FittedPreprocessing, preprocess};
 use counterfair::kernel::data::distinct_files;
 use std::path::{Path, PathBuf};
@@ -43,19 +43,20 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         FittedPreprocessing::of(&people, &done).save(path)?;
     }
     let panel = people.panel();
-    let warnings = done.warnings(panel);
+    let warnings = done.warnings(&people);
     if arguments.json {
         let summary = serde_json::json!({
             "people": panel.people(), "decisions": panel.decisions(), "transitions": panel.transitions(),
             "levels": panel.levels(), "actions": panel.action_names(), "level_weights": done.level_weights,
             "gain": done.mechanism.gain(), "regressions": done.mechanism.reports(),
             "noise": noise_report(&done.mechanism), "noise_check": done.noise, "diagnostics": done.diagnostics,
+            "outputs": people.output_names(), "notes": people.notes(), "repairs": people.repairs(), "remarks": people.remarks(),
             "warnings": warnings,
         });
-        say(format_args!("{summary:#}"))?;
+        say_json(&summary)?;
     } else {
         say(mechanism_table(&done.mechanism, &people))?;
-        say_noise(&done.mechanism)?;
+        say_noise(&done.mechanism, &people)?;
         say(format_args!(
             "{}: {} people, {} decisions, {} levels; one-step gain {:.3}",
             arguments.out.display(),

@@ -4,7 +4,9 @@ use super::output::{command_line, note, say};
 use super::studies::{StudyError, given};
 use clap::Args;
 use counterfair::kernel::data::WriteError;
-use counterfair::report::{Manifest, Report, Section, claims as claims_section, learners, real_data, semi, sim_all};
+use counterfair::report::{
+    Manifest, Report, Section, claims as claims_section, learners, real_data, regret, semi, sim_all,
+};
 use counterfair::reproduction::{
     Context, DISCOUNT, Finished, Grid, Label, Learner, Merged, PaperWorld, Plan, Progress, Record, RunError, Scale,
     Selection, Shard, Stages, merge as join, run, select,
@@ -21,7 +23,7 @@ use std::time::{Duration, Instant};
 /// The full grids of the paper.
 #[derive(Debug, Clone, Args)]
 pub struct ReproduceArgs {
-    /// Only this figure or table, by its label in the paper, or table:learners, which is not part of a full run; may be repeated
+    /// Only this figure or table, by its label: those of the paper, fig:regret, or table:learners, which is not part of a full run; may be repeated
     #[arg(long, value_name = "LABEL")]
     pub only: Vec<Label>,
     /// Replicates of the simulations (default 100, 10 for table:learners; 6 and 2 with --quick)
@@ -115,8 +117,14 @@ pub fn run_quick() -> Result<(), ReproduceError> {
         data: None,
         star: None,
     };
+    note(ABOUT_TO);
     reproduce_with(&args, || Some(swift_rows()))
 }
+
+/// What is said before a run that nobody asked for by name.
+const ABOUT_TO: &str = "counterfair without a command: a quick reproduction of the paper's figures and tables, about a minute on two idle cores; \
+                        it writes out/report/index.html (Ctrl-C stops it, nothing else is touched).\n\
+                        For your own data: counterfair learn --data FILE --save POLICY. All commands: counterfair --help.";
 
 /// The claims that take little time, examined.
 fn swift_rows() -> Vec<Row> {
@@ -239,7 +247,7 @@ fn sections(selections: &[Selection], context: &Context) -> Vec<Section> {
             Label::SimAll => sections.push(sim_all(records, scale, &best_values(scale))),
             Label::Semi => sections.extend(studies.map(|study| semi(records, scale, study))),
             Label::Learners => sections.extend(learners(records, scale)),
-            Label::Regret => {}
+            Label::Regret => sections.push(regret(records, scale)),
             // The same cells, and one section for both.
             Label::RealActionPercentage if selections.iter().any(|other| other.label == Label::RealData) => {}
             Label::RealData | Label::RealActionPercentage => {

@@ -81,12 +81,14 @@ fn left_out() -> Section {
 }
 
 fn from_file(path: &Path) -> Result<Study, StudyError> {
-    let panel = read(path, &ReadOptions::default())?.panel;
+    let read = read(path, &ReadOptions::default())?;
+    let (panel, names) = (read.panel, read.layout.state_names());
     let codes = panel.level_codes().to_vec();
     let attribute = Attribute { name: "z1".into(), levels: panel.levels().clone(), codes };
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let description = format!("Read from {}.", path.file_name().unwrap_or_default().to_string_lossy());
-    Ok(Study::new(&name, Origin::File, &description, &[], vec![attribute], panel))
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    Ok(Study::new(&name, Origin::File, &description, &names, vec![attribute], panel))
 }
 
 #[cfg(test)]

@@ -121,7 +121,7 @@ impl Policy {
             let worlds = Sequential::new(mechanism, settings.preprocessing.weights_for(panel)?);
             let diagnostics = diagnose(mechanism, panel, &batch(&worlds, panel)?);
             let noise = check_noise(mechanism, panel, mechanism.fitted_noise().map(FittedNoise::report));
-            warnings.extend(warnings::of_mechanism(mechanism, panel, &diagnostics, &noise));
+            warnings.extend(warnings::of_mechanism(mechanism, people, &diagnostics, &noise));
         }
         Ok(Audit { values, unfairness, rates, own_people, sensitivity, warnings })
     }
@@ -166,7 +166,7 @@ impl Policy {
 }
 
 /// Fewer people than this, and coverage was below what it says in some worlds: 0.88 to 0.97 at N = 100, against 0.90 to 0.98 at N = 400.
-const FEW_PEOPLE: usize = 200;
+pub(super) const FEW_PEOPLE: usize = 200;
 
 const OWN_PEOPLE: &str =
     "the policy was learned from these very people: its value is judged by those who shaped it; judge it on others";

@@ -198,7 +198,9 @@ impl FittedPreprocessing {
         let (k, a, p) = (self.levels.len(), self.actions.len(), self.state_dim);
         // Otherwise there are no features that read so many numbers.
         let width = Method::Ours.width(k, p);
-        let features = Polynomial::new(width.clamp(1, 1 << 20), 0).ok()?;
+        let Ok(features) = Polynomial::new(width.clamp(1, 1 << 20), 0) else {
+            return Some(format!("views of {width} numbers cannot be read"));
+        };
         let nothing = StoredQ::Linear { features: Features::Polynomial(features), weights: vec![0.0; a] };
         self.policy(Method::Ours, nothing).problem()
     }

@@ -10,7 +10,7 @@ use crate::kernel::learn::{
     ActionValue, Coordinates, FittedQ, LinearQ, NeuralQ, NeuralSettings, Outcome, Settings, Stability, StableQ,
     StableSettings, decision_values, fitted_q_iteration, neural_fitted_q_iteration, stability, stable_fitted_q,
 };
-use crate::kernel::model::fitted::{Certificate, FitSettings, RefitError, Refitter, fit};
+use crate::kernel::model::fitted::{Certificate, FitError, FitSettings, RefitError, Refitter, fit};
 use crate::kernel::numeric::Stream;
 use crate::kernel::preprocess::{Experience, Full, Preprocessor, Sequential, Unaware, View, batch};
 
@@ -138,7 +138,7 @@ impl Learner {
         let (mechanism, level_weights, fit) = match self.method {
             Method::Ours => {
                 let done = preprocess(panel, &self.preprocessing, watch)?;
-                notes.extend(done.warnings(panel));
+                notes.extend(done.warnings(people));
                 let Preprocessed { mechanism, level_weights, experience, .. } = done;
                 watch("fitted Q iteration");
                 let fit = self.fit(&experience, panel, &level_weights)?.stored(&experience);
@@ -157,7 +157,15 @@ impl Learner {
         };
         let Stored { q, seen, outcome, condition, contrast_degree, transitions } = fit;
         notes.extend(warnings::of_outcome(outcome, panel));
-        let stability = (self.splits > 0).then(|| self.stability(panel, watch)).transpose()?;
+        let stability = match (self.splits > 0).then(|| self.stability(panel, watch)).transpose() {
+            Err(Error::Fit(FitError::EmptyLevel { level })) => {
+                notes.push(format!(
+                    "half of the people leave nobody at level {level}: how much of the policy would change with other people is not known"
+                ));
+                None
+            }
+            found => found?,
+        };
         notes.extend(stability.iter().flat_map(|s| warnings::of_stability(s, contrast_degree)));
         let mut policy = Policy::new(Parts {
             method: self.method,
@@ -307,6 +315,32 @@ impl<V: View> ActionValue<V> for ActionValues<V> {
         match self {
             Self::Linear(q) => q.values(rows, out),
             Self::Neural(q) => q.values(rows, out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::data::{Labels, PanelBuilder, Person};
+
+    #[test]
+    fn people_who_share_their_level_with_nobody_are_learned_from_and_warned_about() {
+        let mut builder = PanelBuilder::new(Labels::numbered(6), Labels::numbered(2), 1).unwrap();
+        for i in 0..6u32 {
+            let wave = |t: u32| (1.7 * f64::from(7 * i + t)).sin() + 0.3 * f64::from(i);
+            let states: Vec<f64> = (0..9).map(wave).collect();
+            let actions: Vec<u32> = (0..8).map(|t| (t + i) % 2).collect();
+            let rewards: Vec<f64> = (0..8).map(|t| 0.5 * wave(t) + 0.2 * f64::from(actions[t as usize])).collect();
+            let person = Person { id: &i.to_string(), level: i, states: &states, actions: &actions, rewards: &rewards };
+            builder.push(person).unwrap();
+        }
+        let people = People::from(builder.finish());
+        let learned =
+            Learner { replicates: 0, ..Learner::new(Method::Ours) }.learn_watched(&people, &mut |_| {}).unwrap();
+        assert_eq!(learned.stability, None);
+        for part in ["half of the people leave nobody at level", "6 of 6 levels have fewer than 10 people"] {
+            assert!(learned.warnings.iter().any(|line| line.contains(part)), "{part}: {:?}", learned.warnings);
         }
     }
 }

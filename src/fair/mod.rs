@@ -13,6 +13,7 @@
 //! | how good and how fair it is | [`Audit`] |
 //! | whether learning ended well enough to be served | [`Policy::fitness`] |
 //! | any other learner's policy, as a program | [`FittedPreprocessing`], [`ProgramCommand`], [`Program`] |
+//! | everything for one's own file: checks, policies side by side, a verdict | [`study`] |
 //! | at work | [`Deployment`], [`Request`], [`Decision`] |
 //! | what is remembered of people, and where | [`MemoryStore`]: [`InProcess`], [`MemoryFile`] |
 
@@ -27,8 +28,10 @@ mod people;
 mod policy;
 mod preprocessing;
 mod program;
+mod remarks;
 mod seen;
 mod sensitivity;
+pub mod study;
 mod warnings;
 
 pub use audit::{Audit, AuditSettings, JUDGED};

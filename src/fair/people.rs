@@ -1,6 +1,6 @@
 //! People followed over time, and the file they came from.
 
-use super::Error;
+use super::{Error, remarks};
 use crate::kernel::data::{Columns, Panel, Read, ReadOptions, Repairs, RowConvention, read, write_preprocessed};
 use std::path::Path;
 
@@ -53,8 +53,30 @@ impl People {
 
     /// The names of the state columns, in order.
     pub fn state_names(&self) -> Vec<String> {
-        let named = self.columns().states;
-        if named.is_empty() { (1..=self.panel().state_dim()).map(|j| format!("state{j}")).collect() } else { named }
+        match &self.source {
+            Source::File { read, .. } => read.layout.state_names(),
+            Source::Memory(panel) => (1..=panel.state_dim()).map(|j| format!("state{j}")).collect(),
+        }
+    }
+
+    /// The names of the state columns and of the reward: what a fitted mechanism predicts, in its order.
+    pub fn output_names(&self) -> Vec<String> {
+        let reward = self.columns().reward;
+        self.state_names().into_iter().chain([reward]).collect()
+    }
+
+    /// What was found out about the file that nobody said: its separator, its encoding, its calendar.
+    pub fn notes(&self) -> &[String] {
+        match &self.source {
+            Source::File { read, .. } => &read.notes,
+            Source::Memory(_) => &[],
+        }
+    }
+
+    /// What should be known about these people before anything is fitted to them, one line each: levels that look like one, one action
+    /// only, a state that is a class, a cell far from all others.
+    pub fn remarks(&self) -> Vec<String> {
+        remarks::about(self)
     }
 
     /// Where a decision stands in the file.
@@ -68,7 +90,7 @@ impl People {
     /// What was repaired on request.
     pub fn repairs(&self) -> Repairs {
         match &self.source {
-            Source::File { read, .. } => read.repairs,
+            Source::File { read, .. } => read.repairs.clone(),
             Source::Memory(_) => Repairs::default(),
         }
     }

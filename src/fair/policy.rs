@@ -296,18 +296,26 @@ impl Policy {
         Ok(atomically(path.as_ref(), |out| Ok(serde_json::to_writer_pretty(out, self)?))?)
     }
 
-    /// Reads people to judge the policy on, from a file laid out as the one it was learned from; a level or an action that the policy
-    /// does not know is an error.
+    /// [`read_people_with`](Self::read_people_with), with a repair and otherwise as the file shows itself.
     ///
     /// # Errors
     /// [`Error::Data`], or [`Error::StateColumns`].
     pub fn read_people(&self, path: impl AsRef<Path>, missing: MissingRepair) -> Result<People, Error> {
+        self.read_people_with(path, &ReadOptions { missing, ..ReadOptions::default() })
+    }
+
+    /// Reads people to judge the policy on, from a file with the columns and rows of the one it was learned from; a level or an action that
+    /// the policy does not know is an error. Of `how`, format, step and repair are used.
+    ///
+    /// # Errors
+    /// [`Error::Data`], or [`Error::StateColumns`].
+    pub fn read_people_with(&self, path: impl AsRef<Path>, how: &ReadOptions) -> Result<People, Error> {
         let options = ReadOptions {
             columns: self.columns.clone(),
             rows: self.rows,
-            missing,
             levels: Some(self.levels.clone()),
             actions: Some(self.actions.clone()),
+            ..how.clone()
         };
         let people = People::read_with(path, &options)?;
         let found = people.panel().state_dim();
@@ -624,14 +632,14 @@ pub(super) mod tests {
         let repeated = problem(full, &|p| p.actions = labels(r#"["high", "low", "low"]"#));
         assert_eq!(repeated, r#"action names ["high", "low", "low"] are not sorted and distinct"#);
         let reads = problem(full, &|p| p.q = policy(Method::Unaware).q);
-        assert_eq!(reads, "the action value reads 2 numbers, the method shows Some(3)");
+        assert_eq!(reads, "the action value reads 2 numbers, the method shows 3");
         let reads = problem(ours, &|p| p.q = policy(Method::Unaware).q);
-        assert_eq!(reads, "the action value reads 2 numbers, the method shows Some(4)");
+        assert_eq!(reads, "the action value reads 2 numbers, the method shows 4");
         let short = problem(full, &|p| p.actions = labels(r#"["high", "low"]"#));
         assert_eq!(short, "12 weights for 2 actions with 4 features each");
         let infinite = problem(full, &|p| match &mut p.q {
             StoredQ::Linear { weights, .. } => weights[5] = f64::INFINITY,
-            StoredQ::Neural(_) => {}
+            StoredQ::Neural(_) | StoredQ::Program(_) => {}
         });
         assert_eq!(infinite, "a weight is inf");
         assert_eq!(problem(full, &|p| p.level_weights[1] = f64::NEG_INFINITY), "a level weight is -inf");

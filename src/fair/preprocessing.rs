@@ -1,6 +1,6 @@
 //! `alg:cf:1` on a panel: fit, reconstruct, diagnose.
 
-use super::{Error, warnings};
+use super::{Error, People, warnings};
 use crate::kernel::data::Panel;
 use crate::kernel::model::fitted::{FitSettings, Fitted, FittedNoise, NoiseChoice, fit};
 use crate::kernel::preprocess::diagnostics::{Diagnostics, diagnose};
@@ -70,8 +70,8 @@ impl Preprocessing {
 
 impl Preprocessed {
     /// What a person should know before trusting counterfactual states, one line each.
-    pub fn warnings(&self, panel: &Panel) -> Vec<String> {
-        warnings::of_mechanism(&self.mechanism, panel, &self.diagnostics, &self.noise)
+    pub fn warnings(&self, people: &People) -> Vec<String> {
+        warnings::of_mechanism(&self.mechanism, people, &self.diagnostics, &self.noise)
     }
 }
 

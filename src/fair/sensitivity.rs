@@ -18,6 +18,8 @@ pub struct Sensitivity {
     pub correlation: Curve,
     /// The CF metric against the share λ of the difference between levels that is an effect of the level.
     pub share: Curve,
+    /// The same of every other policy by name.
+    pub others: Vec<(String, Curve)>,
     /// For every other policy by name: the ρ below which the judged one is no fairer; `None` if it is fairer at every ρ.
     pub crossings: Vec<(String, Option<f64>)>,
     /// Value minus what people received, between which bounds, for hidden confounding of actions up to each Γ; empty where importance weights
@@ -51,13 +53,14 @@ impl Policy {
         };
         let correlation = curve(self, Violation::CrossWorldCorrelation, &CORRELATIONS)?;
         let share = curve(self, Violation::CausalShare, &SHARES)?;
-        let mut crossings = Vec::new();
+        let (mut crossings, mut curves) = (Vec::new(), Vec::new());
         for (name, other) in others {
             let theirs = curve(other, Violation::CrossWorldCorrelation, &CORRELATIONS)?;
             crossings.push((name.to_string(), crossing(&CORRELATIONS, &correlation.means(), &theirs.means())));
+            curves.push((name.to_string(), theirs));
         }
         let (confounding, tipping) = along.and_then(|along| self.confounding(panel, along)).unwrap_or_default();
-        Ok(Sensitivity { correlation, share, crossings, confounding, tipping })
+        Ok(Sensitivity { correlation, share, others: curves, crossings, confounding, tipping })
     }
 
     /// Bounds by Γ; `None` where actions cannot be weighted at all.

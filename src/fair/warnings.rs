@@ -1,27 +1,27 @@
 //! What a person should know before trusting what was fitted, in words.
 
+use super::People;
 use crate::kernel::data::Panel;
 use crate::kernel::learn::{Outcome, Stability};
 use crate::kernel::model::fitted::Fitted;
-use crate::kernel::preprocess::diagnostics::Diagnostics;
+use crate::kernel::preprocess::diagnostics::{Diagnostics, Support};
 use crate::kernel::preprocess::noise_check::{Belief, NoiseCheck};
 
 /// Counterfactual states beyond the data that make a warning: a few extreme people always leave the range of another group.
 const OUTSIDE: f64 = 0.05;
 
-/// The name of an output of a mechanism.
-fn output_name(panel: &Panel, output: usize) -> String {
-    if output < panel.state_dim() { format!("state{}", output + 1) } else { "reward".into() }
-}
+/// Levels that are each given a line; more of them share one.
+const LINES: usize = 5;
 
 /// About a mechanism and the counterfactual states made with it, one line each.
 pub(super) fn of_mechanism(
     fitted: &Fitted,
-    panel: &Panel,
+    people: &People,
     diagnostics: &Diagnostics,
     noise: &NoiseCheck,
 ) -> Vec<String> {
     let mut lines = Vec::new();
+    let (panel, outputs) = (people.panel(), people.output_names());
     let level = |k: usize| panel.levels().name(k);
     if fitted.gain() > 1.0 {
         lines.push(format!(
@@ -43,9 +43,22 @@ pub(super) fn of_mechanism(
             panel.action_names().name(a)
         ));
     }
-    for s in diagnostics.support.iter().filter(|s| s.outside as f64 > OUTSIDE * s.states as f64) {
+    let mut outside: Vec<_> =
+        diagnostics.support.iter().filter(|s| s.outside as f64 > OUTSIDE * s.states as f64).collect();
+    let count = outside.len();
+    if count > LINES {
+        let share = |s: &Support| s.outside as f64 / s.states as f64;
+        outside.sort_by(|a, b| share(b).total_cmp(&share(a)));
+        outside.truncate(1);
+    }
+    for s in outside {
+        let more = if count > LINES {
+            format!("; so do more than {:.0} % for {} other levels", 100.0 * OUTSIDE, count - 1)
+        } else {
+            String::new()
+        };
         lines.push(format!(
-            "{} of {} counterfactual states for level {} ({:.1} %) lie outside that level's data",
+            "{} of {} counterfactual states for level {} ({:.1} %) lie outside that level's data{more}",
             s.outside,
             s.states,
             level(s.level),
@@ -53,8 +66,8 @@ pub(super) fn of_mechanism(
         ));
     }
     for check in &noise.outputs {
-        let name = output_name(panel, check.output);
-        let what = if check.is_first { format!("first {name}") } else { name };
+        let name = &outputs[check.output];
+        let what = if check.is_first { format!("first {name}") } else { name.clone() };
         match check.verdict {
             Belief::Differs => lines.push(format!(
                 "noise of {what} differs between levels beyond its model (ratio of sds {:.2}, p = {:.1e}; distance of shapes {:.2}, p = \
@@ -122,7 +135,6 @@ mod tests {
     use crate::kernel::model::worlds::ThreeLevels;
     use crate::kernel::model::{Exogenous, simulate};
     use crate::kernel::numeric::Stream;
-    use crate::kernel::preprocess::diagnostics::Support;
     use crate::kernel::preprocess::noise_check::{Equality, OutputCheck};
 
     fn said(change: impl FnOnce(&mut Diagnostics, &mut NoiseCheck)) -> Vec<String> {
@@ -144,7 +156,7 @@ mod tests {
         };
         let mut noise = NoiseCheck { outputs: vec![output], pairs: vec![] };
         change(&mut diagnostics, &mut noise);
-        of_mechanism(&fitted, &panel, &diagnostics, &noise)
+        of_mechanism(&fitted, &People::from(panel), &diagnostics, &noise)
     }
 
     #[test]
@@ -164,6 +176,18 @@ mod tests {
             &["state2", "1.40", "1.0e-5", "2 such tests", "doubtful"],
         );
         one(said(|_, n| n.outputs[0].verdict = Belief::FewValues), &["state2", "few values", "--keep"]);
+    }
+
+    #[test]
+    fn many_levels_outside_their_data_share_a_line_about_the_worst() {
+        let outside = |levels: usize| {
+            said(|d, _| {
+                d.support = (0..levels).map(|k| Support { level: k % 3, states: 100, outside: 20 + k }).collect();
+            })
+        };
+        assert_eq!(outside(5).len(), 5);
+        let lines = outside(6);
+        assert!(lines.len() == 1 && lines[0].contains("25 of 100") && lines[0].contains("5 other levels"), "{lines:?}");
     }
 
     #[test]

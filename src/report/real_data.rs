@@ -2,7 +2,7 @@
 
 use super::number::{plain, with_deviation, with_interval};
 use super::plot::{Axis, Dumbbell, Pair, Span, WIDTH};
-use super::{Figure, Section, Table, comma_separated};
+use super::{Figure, Section, Table, comma_separated, safe_name};
 use crate::kernel::numeric::Estimate;
 use crate::reproduction::summary::{Point, curve};
 use crate::reproduction::{Cell, Method, Origin, Record, Scale, Study};
@@ -28,7 +28,9 @@ pub fn real_data(records: &[Record], scale: &Scale, study: &Study) -> Section {
         ..Section::default()
     };
     section.tables.push(table(records, scale, study));
-    section.tables.push(additivity_table(study));
+    let additivity = additivity_table(study);
+    section.seen.extend(multiplicity(&additivity));
+    section.tables.push(additivity);
     if study.is_simulated() {
         section.paper = [
             "Random is perfectly fair and worth least; Full is worth most for most attributes and is the least fair.",
@@ -82,6 +84,21 @@ pub(super) fn table(records: &[Record], scale: &Scale, study: &Study) -> Table {
         }
     }
     table
+}
+
+/// How many tests the table of additivity makes, and how many would deny by chance alone.
+fn multiplicity(additivity: &Table) -> Option<String> {
+    let verdicts = || additivity.rows.iter().filter_map(|row| row.last());
+    let tests = verdicts().filter(|verdict| verdict.ends_with("denied")).count();
+    let denied = verdicts().filter(|verdict| *verdict == "denied").count();
+    (tests > 1).then(|| {
+        format!(
+            "Equal spread of noise: rejected for {denied} of {tests} outputs at p < {ADDITIVITY_LEVEL}; {} expected by chance. With Bonferroni's \
+             correction for {tests} tests a p-value counts below {}.",
+            plain(ADDITIVITY_LEVEL * tests as f64, 2),
+            plain(ADDITIVITY_LEVEL / tests as f64, 5)
+        )
+    })
 }
 
 /// Whether the noise of each output has one spread at all levels: what `alg:cf:1` supposes and data can deny.
@@ -186,7 +203,7 @@ pub(super) fn action_shares(records: &[Record], study: &Study, attribute: &str, 
     let caption = format!(
         "fig:real_action_percentage, {attribute}{simulated}: how often each policy gives {name} to each group; bars are intervals over splits."
     );
-    let file = format!("real_action_percentage_{}_{}", study.name(), attribute.replace(' ', "_"));
+    let file = safe_name(&format!("real_action_percentage_{}_{attribute}", study.name()));
     Some(Figure { name: file, svg: chart.svg_at(width), caption, csv })
 }
 

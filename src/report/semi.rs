@@ -1,8 +1,8 @@
 //! `fig:semi`: a study's dynamics with the states of one group moved.
 
-use super::Section;
 use super::plot::{Axis, Chart, SIZE};
 use super::sim_all_panels::{figure, unfairness_series};
+use super::{Section, safe_name};
 use crate::reproduction::summary::curve;
 use crate::reproduction::{Cell, Method, Record, Scale, Study};
 
@@ -61,7 +61,49 @@ pub(super) fn semi_at(records: &[Record], scale: &Scale, study: &Study, size: (u
         let [full, unaware, ours, ..] = methods.map(words);
         section.seen.push(format!("{attribute}, from the least to the largest η: {full}; {unaware}; {ours}."));
         let svg = chart.svg_at(size.0, size.1);
-        section.figures.push(figure(&format!("semi_{attribute}"), svg, &caption, &curves, "eta"));
+        section.figures.push(figure(&safe_name(&format!("semi_{attribute}")), svg, &caption, &curves, "eta"));
     }
     section
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::numeric::Estimate;
+    use crate::reproduction::{Grid, Label, Measured, MethodOutcome, MethodResult, Origin};
+
+    /// Records of made-up numbers about a study called `name`.
+    fn records(scale: &Scale, drawn: &Study, name: &str) -> Vec<Record> {
+        let studies = std::slice::from_ref(drawn);
+        let cells = Grid::new(&[Label::Semi], scale.clone(), studies).cells(studies);
+        let estimate = Estimate { mean: 0.25, standard_error: 0.0, count: 1 };
+        let (unfairness, value) = (estimate, estimate);
+        let (long_value, fair, gained, regret) = (None, None, None, None);
+        let measured = Measured { unfairness, value, long_value, fair, gained, regret, shares: vec![], learning: None };
+        let result = |method| MethodResult { method, outcome: MethodOutcome::Evaluated(measured.clone()) };
+        let about = |mut cell: Cell| {
+            if let Cell::SemiSynthetic(c) = &mut cell {
+                c.study = name.into();
+            }
+            let results = cell.methods().iter().copied().map(result).collect();
+            Record { cell, results }
+        };
+        cells.into_iter().map(about).collect()
+    }
+
+    /// A study that nobody drew says nothing of simulation, and one that was drawn says so wherever it is shown.
+    #[test]
+    fn only_a_simulated_study_is_called_simulated() {
+        let (drawn, scale) = (Study::stand_in(), Scale { seeds: 1, ..Scale::quick() });
+        let name = drawn.attributes().next().expect("an attribute").to_string();
+        let (attribute, panel) =
+            (drawn.attribute(&name).expect("its own").clone(), drawn.panel(&name).expect("its own"));
+        let observed = Study::new("observed", Origin::File, "Read from a file.", &[], vec![attribute], panel);
+        let said = |section: &Section| {
+            let figure = &section.figures[0];
+            [&section.warning, &figure.caption, &figure.svg].map(|text| text.to_lowercase().contains("simulated"))
+        };
+        assert_eq!(said(&semi(&records(&scale, &drawn, drawn.name()), &scale, &drawn)), [true; 3]);
+        assert_eq!(said(&semi(&records(&scale, &drawn, "observed"), &scale, &observed)), [false; 3]);
+    }
 }

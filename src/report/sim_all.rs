@@ -31,11 +31,14 @@ pub fn sim_all(records: &[Record], scale: &Scale, optimum: &dyn Fn(PaperWorld) -
         section.figures.push(panels.unfairness_over_strength(c));
         section.tables.push(methods_table(panels));
         section.seen.extend(observations(panels));
+        section.seen.extend(over_strength(panels));
     }
     for (panels, letter) in worlds.iter().zip(['g', 'h']) {
         section.figures.push(panels.long_values(letter, optimum(panels.world)));
     }
     section.tables.push(regret_table(&worlds, optimum));
+    section.tables.push(fair_table(&worlds));
+    section.tables.retain(|table| !table.rows.is_empty());
     if scale.learner != Learner::Neural {
         section.seen.push(
             "Means and action values are fitted by least squares here, by networks in the paper: `counterfair reproduce --only table:learners` \
@@ -63,12 +66,44 @@ fn methods_table(panels: &Panels) -> Table {
     table
 }
 
-/// Regret over a long horizon, with the effect of stopping early beside it.
+/// J, Ṽ and J − Ṽ of every method at the figure's N and δ, where they were measured.
+fn fair_table(worlds: &[Panels; 2]) -> Table {
+    let scale = worlds[0].scale;
+    let caption = format!(
+        "Value J, fair value Ṽ and what is gained by unfairness, J − Ṽ, at δ = {}, N = {} over {} decisions: \
+         mean ± 95 % interval over seeds. Ṽ is what of the value does not come from treating levels differently; it and J − Ṽ \
+         follow everybody at both levels, J at one that is drawn.",
+        scale.strength, scale.size, scale.evaluation_horizon
+    );
+    let mut table = Table::new(&caption, 2, ["world", "method", "J", "Ṽ", "J − Ṽ"]);
+    for panels in worlds {
+        for method in Method::PAPER.into_iter().chain([Method::TrueMeans, Method::KnownForm]) {
+            let Some(point) = panels.at_center(method).filter(|point| point.gained.count > 0) else { continue };
+            table.push([
+                panels.world.to_string(),
+                method.title(),
+                with_interval(point.value, 3),
+                with_interval(point.fair, 3),
+                with_interval(without_rounding(point.gained), 3),
+            ]);
+        }
+    }
+    table
+}
+
+/// What an exactly fair policy gains is the rounding of two equal sums: it is shown as the 0 that it is.
+pub(super) fn without_rounding(gained: Estimate) -> Estimate {
+    let rounding = gained.mean.abs() < 1e-9 && gained.standard_error < 1e-9;
+    if rounding { Estimate { mean: 0.0, standard_error: 0.0, ..gained } } else { gained }
+}
+
+/// Values over a long horizon beside the best, with the effect of stopping early beside it.
 fn regret_table(worlds: &[Panels; 2], optimum: &dyn Fn(PaperWorld) -> Option<(f64, f64)>) -> Table {
     let scale = worlds[0].scale;
     let caption = format!(
         "Beyond the paper: values at δ = {} over {} decisions, as in the paper, and over {}; J*CF is the best fair value over an endless \
-         horizon, J*Full the best of all. γ^{} = {} of the weight lies beyond the paper's horizon.",
+         horizon, J*Full the best of all. γ^{} = {} of the weight lies beyond the paper's horizon. J*CF − J is not regret: J may exceed J*CF by what \
+         unfairness gains, so entries below 0 are that or Monte-Carlo error; regret J*CF − Ṽ is in fig:regret.",
         scale.strength,
         scale.evaluation_horizon,
         scale.long_horizon,
@@ -77,7 +112,7 @@ fn regret_table(worlds: &[Panels; 2], optimum: &dyn Fn(PaperWorld) -> Option<(f6
     );
     let short = format!("value, {}", scale.evaluation_horizon);
     let long = format!("value, {}", scale.long_horizon);
-    let columns = ["world", "method", "N", &short, &long, "J*CF", "J*Full", "regret to J*CF"];
+    let columns = ["world", "method", "N", &short, &long, "J*CF", "J*Full", "J*CF − J"];
     let mut table = Table::new(&caption, 2, columns);
     for panels in worlds {
         let best = optimum(panels.world);
@@ -108,8 +143,8 @@ fn observations(panels: &Panels) -> Vec<String> {
     let world = panels.world;
     let mut seen = Vec::new();
     for (method, class) in [
-        (Method::Ours, "means smoothed by splines; for curved means theory promises −2/5"),
-        (Method::KnownForm, "means fitted in a class that contains the truth; theory promises −1/2"),
+        (Method::Ours, "means smoothed by splines"),
+        (Method::KnownForm, "means fitted in a class that contains the truth, for which theory has −1/2"),
     ] {
         let name = method.title();
         match rate(panels.records, method, panels.by_size()) {
@@ -124,6 +159,7 @@ fn observations(panels: &Panels) -> Vec<String> {
             Err(reason) => seen.push(format!("{world}: no rate for {name} ({reason}).")),
         }
     }
+    seen.extend(against_known_form(panels));
     let zero = |method| {
         let points = panels.over_size(method).into_iter().chain(panels.over_strength(method));
         let largest = points.map(|p| p.unfairness.mean).fold(0.0, f64::max);
@@ -148,4 +184,100 @@ fn observations(panels: &Panels) -> Vec<String> {
         ));
     }
     seen
+}
+
+/// Where the slope of Ours comes from: its CF metric in units of the one with means of known form, on the same panels.
+fn against_known_form(panels: &Panels) -> Option<String> {
+    let (ours, known) = (panels.over_size(Method::Ours), panels.over_size(Method::KnownForm));
+    let ratios: Vec<(f64, f64)> =
+        ours.iter().zip(&known).map(|(a, b)| (a.at, a.unfairness.mean / b.unfairness.mean)).collect();
+    let ([(first, a), .., (last, b)], true) = (&ratios[..], ours.len() == known.len()) else { return None };
+    let word = if b > a { "grows" } else { "shrinks" };
+    Some(format!(
+        "{}: the CF metric of Ours in units of the one with known form {word} from {} at N = {} to {} at N = {}.",
+        panels.world,
+        plain(*a, 2),
+        plain(*first, 0),
+        plain(*b, 2),
+        plain(*last, 0)
+    ))
+}
+
+/// How unfairness goes with δ, method by method, in words that follow from the numbers.
+fn over_strength(panels: &Panels) -> Vec<String> {
+    let mut seen = Vec::new();
+    for method in [Method::Full, Method::Unaware, Method::Ours] {
+        let points: Vec<(f64, Estimate)> = panels.over_strength(method).iter().map(|p| (p.at, p.unfairness)).collect();
+        seen.extend(
+            course(&points).map(|words| format!("{}: the CF metric of {} {words}.", panels.world, method.title())),
+        );
+    }
+    seen.extend(without_effect(panels));
+    seen
+}
+
+/// The course of a curve: where it rises, where it falls, and by how much where that is not beyond chance.
+pub(super) fn course(points: &[(f64, Estimate)]) -> Option<String> {
+    let ([(first, begin), .., (last, end)], steps) = (points, points.windows(2)) else { return None };
+    let falls: Vec<String> = steps
+        .filter(|pair| pair[1].1.mean < pair[0].1.mean)
+        .map(|pair| {
+            let [(from, a), (to, b)] = [pair[0], pair[1]];
+            let standard_error = a.standard_error.hypot(b.standard_error);
+            let difference = Estimate { mean: b.mean - a.mean, standard_error, count: a.count.min(b.count) };
+            format!("falls between {} and {} (by {})", plain(from, 1), plain(to, 1), with_interval(difference, 4))
+        })
+        .collect();
+    let ends = format!(
+        "goes from {} at δ = {} to {} at δ = {}",
+        with_interval(*begin, 4),
+        plain(*first, 1),
+        with_interval(*end, 4),
+        plain(*last, 1)
+    );
+    Some(if falls.is_empty() {
+        format!("{ends}, rising at every step")
+    } else {
+        format!("{ends}; it {}", falls.join(", "))
+    })
+}
+
+/// Who is fairer where the attribute has no effect through δ.
+pub(super) fn without_effect(panels: &Panels) -> Option<String> {
+    let by_strength = panels.by_strength();
+    let pairs: Vec<(f64, f64)> = panels
+        .records
+        .iter()
+        .filter(|record| by_strength(&record.cell) == Some(0.0))
+        .filter_map(|r| Some((r.measured(Method::Ours)?.unfairness.mean, r.measured(Method::Unaware)?.unfairness.mean)))
+        .collect();
+    let less_fair = pairs.iter().filter(|(ours, unaware)| ours > unaware).count();
+    (!pairs.is_empty()).then(|| {
+        format!("{}: at δ = 0 Ours is less fair than Unaware in {less_fair} of {} panels.", panels.world, pairs.len())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(delta: f64, mean: f64) -> (f64, Estimate) {
+        (delta, Estimate { mean, standard_error: 0.01, count: 100 })
+    }
+
+    #[test]
+    fn a_curve_that_rises_is_told_from_one_that_falls_somewhere() {
+        let rising = course(&[at(0.0, 0.1), at(1.0, 0.2), at(2.0, 0.4)]).expect("three points");
+        assert_eq!(rising, "goes from 0.1000 ± 0.0198 at δ = 0.0 to 0.4000 ± 0.0198 at δ = 2.0, rising at every step");
+        let falling = course(&[at(0.0, 0.1), at(1.5, 0.4), at(2.0, 0.3)]).expect("three points");
+        assert!(falling.ends_with("; it falls between 1.5 and 2.0 (by −0.1000 ± 0.0281)"), "{falling}");
+        assert_eq!(course(&[at(0.0, 0.1)]), None);
+    }
+
+    #[test]
+    fn rounding_is_shown_as_zero_and_a_gain_is_not() {
+        let gain = |mean| Estimate { mean, standard_error: 1e-17, count: 9 };
+        assert_eq!(with_interval(without_rounding(gain(3e-16)), 3), "0 exactly");
+        assert_eq!(without_rounding(gain(3e-3)), gain(3e-3));
+    }
 }

@@ -145,8 +145,8 @@ impl Panels<'_> {
             references,
         };
         let caption = format!(
-            "Beyond the paper: the same policies followed for {} decisions, beside the best fair and the best unrestricted value; the distance \
-             to the dashed line is regret ({} world).",
+            "Beyond the paper: the same policies followed for {} decisions, beside the best fair and the best unrestricted value. J may lie \
+             above J*CF, by what unfairness gains ({} world).",
             self.scale.long_horizon, self.world
         );
         self.figure(&format!("sim_all_{letter}"), &chart, &caption, &curves, "N")

@@ -368,6 +368,23 @@ mod tests {
     }
 
     #[test]
+    fn the_semi_synthetic_figure_is_about_simulated_studies_alone() {
+        let drawn = Study::stand_in();
+        let name = drawn.attributes().next().expect("an attribute").to_string();
+        let (attribute, panel) =
+            (drawn.attribute(&name).expect("its own").clone(), drawn.panel(&name).expect("its own"));
+        let observed = Study::new("observed", crate::reproduction::Origin::File, "", &[], vec![attribute], panel);
+        let studies = [drawn, observed];
+        let grid =
+            Grid::new(&[Label::Semi, Label::RealData], Scale { seeds: 1, splits: 1, ..Scale::quick() }, &studies);
+        let about = |label| -> BTreeSet<String> {
+            grid.cells_of(label, &studies).iter().filter_map(|cell| cell.study().map(String::from)).collect()
+        };
+        assert_eq!(about(Label::Semi), BTreeSet::from(["stand-in".to_string()]));
+        assert_eq!(about(Label::RealData), BTreeSet::from(["observed".to_string(), "stand-in".to_string()]));
+    }
+
+    #[test]
     fn every_label_is_read_back_from_its_name() {
         for label in Label::EVERY {
             assert_eq!(label.to_string().parse(), Ok(label));

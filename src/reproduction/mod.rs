@@ -44,7 +44,7 @@ pub use method::{Method, UnknownMethod};
 pub use policies::{Candidate, MethodLearner, NotLearned, Stages};
 pub use record::{Learning, Measured, MethodOutcome, MethodResult, Record};
 pub use regret::{METRIC_DECISIONS, RegretCell};
-pub use regret_scale::{RegretScale, Thinned};
+pub use regret_scale::{Floor, RegretScale};
 pub use runner::{Finished, Merged, Plan, Progress, RunError, merge, read_results, run};
 pub use selection::{Selection, missing, select};
 pub use shard::{NotAShard, Shard};

@@ -17,6 +17,10 @@ pub struct Point {
     pub unfairness: Estimate,
     /// The value; seeds are the units.
     pub value: Estimate,
+    /// Ṽ over the horizon of the value; of no unit where it was not measured.
+    pub fair: Estimate,
+    /// The value less Ṽ, gained by unfairness; likewise.
+    pub gained: Estimate,
     /// The value over the long horizon; of no unit where there is none.
     pub long_value: Estimate,
     /// Standard deviations over seeds, of the CF metric and of the value: what `table:real_data` prints in brackets.
@@ -47,10 +51,15 @@ fn point(at: f64, method: Method, group: &[&Record]) -> Point {
     let unfairness: Vec<f64> = measured.iter().map(|m| m.unfairness.mean).collect();
     let value: Vec<f64> = measured.iter().map(|m| m.value.mean).collect();
     let long: Vec<f64> = measured.iter().filter_map(|m| m.long_value.map(|v| v.mean)).collect();
+    let of = |part: fn(&Measured) -> Option<Estimate>| -> Vec<f64> {
+        measured.iter().filter_map(|m| part(m).map(|estimate| estimate.mean)).collect()
+    };
+    let (fair, gained) = (Estimate::of(&of(|m| m.fair)), Estimate::of(&of(|m| m.gained)));
     let deviation = |e: Estimate| if e.count > 1 { e.standard_error * (e.count as f64).sqrt() } else { 0.0 };
     let (unfairness, value) = (Estimate::of(&unfairness), Estimate::of(&value));
     let deviations = (deviation(unfairness), deviation(value));
-    Point { at, unfairness, value, long_value: Estimate::of(&long), deviations, missing: group.len() - measured.len() }
+    let missing = group.len() - measured.len();
+    Point { at, unfairness, value, fair, gained, long_value: Estimate::of(&long), deviations, missing }
 }
 
 /// The rate at which a method's CF metric falls: log mean against log of what `at` gives.
@@ -58,16 +67,35 @@ fn point(at: f64, method: Method, group: &[&Record]) -> Point {
 /// # Errors
 /// [`SlopeError`] when there is nothing to take a logarithm of.
 pub fn rate(records: &[Record], method: Method, at: impl Fn(&Cell) -> Option<f64>) -> Result<SlopeFit, SlopeError> {
+    rate_of(&samples(records, method, at, |m| Some(m.unfairness.mean)))
+}
+
+/// The slope of log mean against log of what the samples are taken at.
+///
+/// # Errors
+/// [`SlopeError`] when there is nothing to take a logarithm of.
+pub fn rate_of(samples: &[(f64, Vec<f64>)]) -> Result<SlopeFit, SlopeError> {
+    let sizes: Vec<f64> = samples.iter().map(|(at, _)| *at).collect();
+    let values: Vec<Vec<f64>> = samples.iter().map(|(_, values)| values.clone()).collect();
+    log_log_slope(&sizes, &values, CONFIDENCE, RESAMPLES, Stream::new(0).named("rate"))
+}
+
+/// One quantity of one method, a value per seed, grouped by the number that `at` gives to cells; ascending.
+pub fn samples(
+    records: &[Record],
+    method: Method,
+    at: impl Fn(&Cell) -> Option<f64>,
+    quantity: impl Fn(&Measured) -> Option<f64>,
+) -> Vec<(f64, Vec<f64>)> {
     let mut groups: Vec<(f64, Vec<f64>)> = Vec::new();
     for record in records {
-        let (Some(x), Some(measured)) = (at(&record.cell), record.measured(method)) else { continue };
+        let Some(x) = at(&record.cell) else { continue };
+        let Some(value) = record.measured(method).and_then(&quantity) else { continue };
         match groups.iter_mut().find(|(at, _)| *at == x) {
-            Some((_, values)) => values.push(measured.unfairness.mean),
-            None => groups.push((x, vec![measured.unfairness.mean])),
+            Some((_, values)) => values.push(value),
+            None => groups.push((x, vec![value])),
         }
     }
     groups.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let sizes: Vec<f64> = groups.iter().map(|(at, _)| *at).collect();
-    let samples: Vec<Vec<f64>> = groups.into_iter().map(|(_, values)| values).collect();
-    log_log_slope(&sizes, &samples, CONFIDENCE, RESAMPLES, Stream::new(0).named("rate"))
+    groups
 }

@@ -2,9 +2,11 @@
 
 use counterfair::fair::{Deployment, Policy};
 use counterfair::kernel::data::{ReadOptions, read_csv};
+mod files;
 mod folder;
 mod options;
 mod other_options;
+mod shown;
 
 use folder::Folder;
 use proptest::prelude::*;

@@ -342,6 +342,13 @@ fn an_output_that_is_the_input_is_refused() {
     }
     assert_eq!(fs::read(folder.0.join("study.csv")).unwrap(), before);
     assert_eq!(folder.names(), ["study.csv"]);
+    folder.succeed(&["learn", "--data", "study.csv", "--method", "unaware", "--save", "p.json", "--save-anyway"]);
+    let policy = fs::read(folder.0.join("p.json")).unwrap();
+    for option in ["--log", "--memory"] {
+        let refused = folder.refuse(&["decide", "--policy", "p.json", option, "./p.json", "--serve-anyway"], "");
+        assert!(refused.contains("it would be lost"), "{refused}");
+    }
+    assert_eq!(fs::read(folder.0.join("p.json")).unwrap(), policy);
 }
 
 #[test]
@@ -349,10 +356,16 @@ fn the_order_of_rows_changes_neither_policy_nor_evaluation() {
     let folder = Folder::new("row-order");
     study(&folder, |i, t| ((i * 5 + t * 2) % 7) as f64);
     let run = || {
+        // Rows of the output are those of the input, in its order: compared as a set.
+        folder.succeed(&["preprocess", "--data", "study.csv", "--out", "fair.csv", "--save", "m.json", "--folds", "3"]);
+        let fair = fs::read_to_string(folder.0.join("fair.csv")).unwrap();
+        let mut fair: Vec<String> = fair.lines().map(String::from).collect();
+        fair.sort();
+        let mechanism = fs::read_to_string(folder.0.join("m.json")).unwrap();
         folder.succeed(&["learn", "--data", "study.csv", "--save", "policy.json", "--folds", "3"]);
         let mut policy: Value = serde_json::from_slice(&fs::read(folder.0.join("policy.json")).unwrap()).unwrap();
         policy["manifest"] = Value::Null;
-        (policy, evaluated(&folder, &[]))
+        (fair, mechanism, policy, evaluated(&folder, &[]))
     };
     let before = run();
     let text = fs::read_to_string(folder.0.join("study.csv")).unwrap();

@@ -28,6 +28,7 @@ fn small() -> Scale {
         learner_sizes: vec![60],
         learner_seeds: 1,
         splits: 2,
+        regret: Default::default(),
         learner: Learner::LeastSquares,
     }
 }

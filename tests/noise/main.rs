@@ -3,3 +3,6 @@
 mod choice;
 mod exact;
 mod metric;
+mod peers;
+mod real_studies;
+mod sensitivity;

@@ -6,9 +6,10 @@ use counterfair::kernel::learn::{Deployed, Greedy, Settings, fitted_q_iteration}
 use counterfair::kernel::model::fitted::{FitSettings, Fitted, NoiseChoice, fit};
 use counterfair::kernel::model::worlds::by_name;
 use counterfair::kernel::model::{Exogenous, World, simulate};
-use counterfair::kernel::numeric::Stream;
+use counterfair::kernel::numeric::{Estimate, Stream};
 use counterfair::kernel::preprocess::{Sequential, batch};
 use rayon::prelude::*;
+use std::fmt::Write;
 use std::sync::Arc;
 
 /// Decisions a person.
@@ -33,26 +34,62 @@ fn unfairness(world: &dyn World, people: usize, noise: NoiseChoice, judged: usiz
     evaluate(world, &agent, &test, 0.9).unfairness.metric.mean
 }
 
-/// Prints CF metrics against N. Not a test: `cargo test --test noise -- --ignored --nocapture metrics_by_size`.
+/// Writes CF metrics against N: `SEEDS=16 cargo test --release --test noise -- --ignored metrics_by_size`.
 #[test]
-#[ignore = "a measurement of several minutes"]
+#[ignore = "a measurement of several minutes; writes tests/noise/metric_by_size.csv"]
 fn metrics_by_size() {
-    let seeds: u64 = std::env::var("SEEDS").ok().and_then(|s| s.parse().ok()).unwrap_or(6);
-    let sizes = [100, 200, 400, 800, 1600, 3200];
+    let seeds: u64 = std::env::var("SEEDS").ok().and_then(|s| s.parse().ok()).unwrap_or(16);
+    let mut text = String::from("world,noise,people,seeds,cf_metric,standard_error\n");
     for name in ["linear", "nonlinear", "spread-by-level", "spread-by-state", "skewed", "three-levels-mixed"] {
         let world = by_name(name, 1.0).unwrap();
-        for noise in [NoiseChoice::Additive, NoiseChoice::Chosen] {
-            let mut line = format!("{name:20} {noise:?}");
-            for n in sizes {
-                let found: Vec<f64> = (0..seeds)
-                    .map(|seed| {
-                        unfairness(&*world, n, noise, 2000, Stream::new(601).named(name).index(n as u64).index(seed))
-                    })
-                    .collect();
-                let estimate = counterfair::kernel::numeric::Estimate::of(&found);
-                line += &format!("  {:.4}±{:.4}", estimate.mean, estimate.standard_error);
+        for (noise, choice) in [("additive", NoiseChoice::Additive), ("chosen", NoiseChoice::Chosen)] {
+            for n in [100, 200, 400, 800, 1600, 3200] {
+                let stream = |seed: u64| Stream::new(601).named(name).index(n as u64).index(seed);
+                let of = |seed: u64| unfairness(&*world, n, choice, 2000, stream(seed));
+                let found = Estimate::of(&(0..seeds).map(of).collect::<Vec<f64>>());
+                writeln!(text, "{name},{noise},{n},{seeds},{:.4},{:.4}", found.mean, found.standard_error).unwrap();
             }
-            println!("{line}");
+        }
+    }
+    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/noise/metric_by_size.csv"), text).unwrap();
+}
+
+/// The slope of log mean against log N by least squares, and 1.96 standard errors of it, from means and standard errors at each N.
+fn slope(world: &str, noise: &str) -> (f64, f64) {
+    let points: Vec<(f64, f64, f64)> =
+        table(world, noise).map(|(n, mean, se)| (n.ln(), mean.ln(), se / mean)).collect();
+    let centre = points.iter().map(|p| p.0).sum::<f64>() / points.len() as f64;
+    let square: f64 = points.iter().map(|p| (p.0 - centre).powi(2)).sum();
+    let slope = points.iter().map(|p| (p.0 - centre) / square * p.1).sum::<f64>();
+    let variance: f64 = points.iter().map(|p| ((p.0 - centre) / square * p.2).powi(2)).sum();
+    (slope, 1.96 * variance.sqrt())
+}
+
+/// (N, mean, standard error) of the committed table.
+fn table<'a>(world: &'a str, noise: &'a str) -> impl Iterator<Item = (f64, f64, f64)> + 'a {
+    include_str!("metric_by_size.csv").lines().skip(1).filter_map(move |line| {
+        let fields: Vec<&str> = line.split(',').collect();
+        let number = |at: usize| fields[at].parse().unwrap();
+        (fields[0] == world && fields[1] == noise).then(|| (number(2), number(4), number(5)))
+    })
+}
+
+/// What the committed table shows: with the chosen rung unfairness falls with N in every world, with the additive one it does not where
+/// noise is not additive, and nothing is lost where it is.
+#[test]
+fn unfairness_falls_with_the_number_of_people_where_the_rung_is_right() {
+    for world in ["linear", "nonlinear", "spread-by-level", "spread-by-state", "skewed"] {
+        let (chosen, half) = slope(world, "chosen");
+        println!("{world}: chosen {chosen:.3} ± {half:.3}, additive {:.3?}", slope(world, "additive"));
+        assert!((chosen + 0.5).abs() < half, "{world}: slope {chosen} ± {half}");
+    }
+    for world in ["spread-by-level", "spread-by-state", "skewed"] {
+        let (additive, half) = slope(world, "additive");
+        assert!(additive + half > -0.2, "{world}: additive {additive} ± {half}");
+    }
+    for world in ["linear", "nonlinear"] {
+        for ((n, additive, _), (_, chosen, _)) in table(world, "additive").zip(table(world, "chosen")) {
+            assert!((chosen / additive - 1.0).abs() <= 0.1, "{world}, N = {n}: {chosen} and {additive}");
         }
     }
 }

@@ -79,6 +79,8 @@ pub fn play(part: &str, file: Option<&str>) {
             "another-batch" => json!({ "batch": batch + 7, "actions": zeros(views.len()) }),
             "in-turns" => json!({ "batch": batch, "actions": vec![&actions[asked % 2]; views.len()] }),
             "dies-later" if asked == 3 => std::process::exit(4),
+            // After every recorded history was followed once, in the worlds that the CF metric compares.
+            "dies-much-later" if asked == 10 => std::process::exit(4),
             "falls-silent" if asked == 3 => return sleep(),
             "is-cut-off" => {
                 say("{\"batch\": 1, \"act");

@@ -136,6 +136,8 @@ fn saved_preprocessing_is_enough() {
     folder.succeed(&[&preprocess[..], &fitted].concat());
     let saved: Value = serde_json::from_slice(&fs::read(folder.0.join("m.json")).unwrap()).unwrap();
     assert_eq!(follows(&schema("preprocessing.json"), &saved), None);
+    let policy: Value = serde_json::from_slice(&fs::read(folder.0.join("policy.json")).unwrap()).unwrap();
+    assert_eq!(saved["transitions"], policy["manifest"]["transitions"]);
     // What was saved makes the views that were written.
     let lines = requests(&folder, "data.csv");
     let twin = twin(&folder);

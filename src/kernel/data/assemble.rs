@@ -2,8 +2,10 @@
 
 use super::error::{DataError, excerpt, listing};
 use super::table::{Row, Source, Table};
-use super::times::Step;
-use super::{Labels, Layout, MissingRepair, PanelBuilder, Person, Read, ReadOptions, Repairs, RowConvention};
+use super::times::{Step, StepLength, Times, in_months, rounded};
+use super::{
+    Cut, CutReason, Labels, Layout, MissingRepair, PanelBuilder, Person, Read, ReadOptions, Repairs, RowConvention,
+};
 
 /// What is kept of a person's rows in time order: the first `states` rows, and of those the decisions of
 /// `decision_rows()`.
@@ -21,17 +23,28 @@ pub(super) fn assemble(mut table: Table, options: &ReadOptions) -> Result<Read, 
     }
     let (order, starts) = by_person_and_time(&table);
     let groups = || starts.windows(2).map(|pair| &order[pair[0]..pair[1]]);
-    let sorted: Vec<f64> = order.iter().map(|&r| table.rows[r].time).collect();
-    let step = Step::common(starts.windows(2).map(|pair| &sorted[pair[0]..pair[1]]));
-    let check = Check { table: &table, options, step };
-    let extents = groups().map(|rows| check.trajectory(rows)).collect::<Result<Vec<_>, _>>()?;
+    let clock = Clock::new(&table, &order, &starts, options)?;
+    let check = Check { table: &table, options, clock };
+    let ends = groups().map(|rows| check.trajectory(rows)).collect::<Result<Vec<_>, _>>()?;
+    let extents: Vec<Extent> = ends.iter().map(|end| end.extent).collect();
 
     let mut repairs = Repairs::default();
-    for (rows, extent) in groups().zip(&extents) {
+    for i in by_id(&table.ids) {
+        let rows = &order[starts[i]..starts[i + 1]];
+        let End { extent, cut } = &ends[i];
         let whole = Extent { states: rows.len(), decisions: check.decisions_of(rows) };
         repairs.rows_dropped += rows.len() - extent.states;
         repairs.people_dropped += usize::from(extent.states == 0);
         repairs.people_cut += usize::from(extent.states > 0 && *extent != whole);
+        if let Some((row, reason)) = cut.as_ref().filter(|_| *extent != whole) {
+            repairs.cuts.push(Cut {
+                id: excerpt(&table.ids[i]),
+                rows_kept: extent.states,
+                rows_dropped: rows.len() - extent.states,
+                place: (table.source.line)(table.rows[*row].line).to_string(),
+                reason: reason.clone(),
+            });
+        }
     }
     if repairs.people_dropped == table.ids.len() {
         return Err(DataError::NothingLeft { file, people: table.ids.len() });
@@ -56,7 +69,7 @@ pub(super) fn assemble(mut table: Table, options: &ReadOptions) -> Result<Read, 
         for &r in &rows[..extent.states] {
             states.extend_from_slice(&table.states[r * p..(r + 1) * p]);
             places[r] = times.len();
-            times.push(table.rows[r].time);
+            times.push(check.clock.at(r));
         }
         for row in check.decision_rows(rows, extent) {
             codes.extend(row.action().map(|a| action_code[a as usize]));
@@ -66,9 +79,10 @@ pub(super) fn assemble(mut table: Table, options: &ReadOptions) -> Result<Read, 
         let person = Person { id: &table.ids[i], level, states: &states, actions: &codes, rewards: &rewards };
         builder.push(person).map_err(wrong)?;
     }
+    let notes = check.clock.notes.clone();
     let kept = std::mem::replace(&mut table.kept, super::table::Kept::empty());
     let layout = Layout { source: table.source, columns: options.columns.clone(), rows: options.rows, kept, places };
-    Ok(Read { panel: builder.finish(), repairs, times, layout })
+    Ok(Read { panel: builder.finish(), repairs, times, notes, layout })
 }
 
 /// People in the order of their ids, whatever the order of rows: by value where all are numbers, otherwise as text.
@@ -109,24 +123,119 @@ fn compare(a: f64, b: f64) -> std::cmp::Ordering {
     a.partial_cmp(&b).unwrap_or(std::cmp::Ordering::Equal)
 }
 
+/// When each row of the table was, on a scale with equal steps.
+struct Clock {
+    /// As the file has it: how it is told.
+    times: Times,
+    /// The time of each row of the table on the scale: as in the file, in months, or in whole steps.
+    at: Vec<f64>,
+    step: Step,
+    /// Whether the scale is in months.
+    monthly: bool,
+    asked: Option<StepLength>,
+    notes: Vec<String>,
+}
+
+impl Clock {
+    fn new(table: &Table, order: &[usize], starts: &[usize], options: &ReadOptions) -> Result<Self, DataError> {
+        let times = table.times.unwrap_or(Times::Numbers);
+        let mut sorted: Vec<Vec<f64>> = starts
+            .windows(2)
+            .map(|pair| order[pair[0]..pair[1]].iter().map(|&r| table.rows[r].time).collect())
+            .collect();
+        let (mut notes, mut monthly) = (Vec::new(), false);
+        let asked = options.step;
+        if let Some(step) = asked {
+            let (fits, kind, advice) = match times {
+                Times::Numbers => {
+                    (matches!(step, StepLength::Number(_)), "numbers", "give the step in their unit, as a number")
+                }
+                Times::Dates => (!matches!(step, StepLength::Number(_)), "dates", "say 7d, 1mo, 1y or 12h"),
+            };
+            if !fits {
+                let file = table.source.file.clone();
+                return Err(DataError::StepUnit { file, step: step.to_string(), times: kind, advice });
+            }
+            let mut most: f64 = 0.0;
+            for person in &mut sorted {
+                let (steps, away) = rounded(person, step);
+                (*person, most) = (steps, most.max(away));
+            }
+            if most > 1e-9 {
+                notes.push(format!(
+                    "its times are up to {:.0} % of a step away from whole steps of {step}",
+                    100.0 * most
+                ));
+            }
+        } else if times == Times::Dates
+            && let Some(months) = in_months(&sorted)
+        {
+            (sorted, monthly) = (months, true);
+        }
+        let step = match asked {
+            Some(_) => Step::one(),
+            None => Step::common(sorted.iter().map(Vec::as_slice)),
+        };
+        let mut at = vec![0.0; table.rows.len()];
+        for (&row, time) in order.iter().zip(sorted.into_iter().flatten()) {
+            at[row] = time;
+        }
+        let clock = Self { times, at, step, monthly, asked, notes };
+        Ok(clock.with_note())
+    }
+
+    /// Dates are told with the step that was found in them.
+    fn with_note(mut self) -> Self {
+        if self.times == Times::Dates && self.asked.is_none() && self.step.length.is_finite() {
+            self.notes.push(format!("its times are dates, in steps of {}", self.step_in_words()));
+        }
+        self
+    }
+
+    fn at(&self, row: usize) -> f64 {
+        self.at[row]
+    }
+
+    fn step_in_words(&self) -> String {
+        let found = match self.times {
+            Times::Numbers => StepLength::Number(self.step.length),
+            Times::Dates if self.monthly => StepLength::Months(self.step.length as u32),
+            Times::Dates => StepLength::Seconds(self.step.length),
+        };
+        self.asked.unwrap_or(found).to_string()
+    }
+}
+
+/// How far a trajectory counts, and if it is cut the row before which, and why.
+struct End {
+    extent: Extent,
+    cut: Option<(usize, CutReason)>,
+}
+
 struct Check<'a> {
     table: &'a Table,
     options: &'a ReadOptions,
-    step: Step,
+    clock: Clock,
 }
 
 impl Check<'_> {
     /// How much of a person's trajectory counts, or what is wrong with it.
-    fn trajectory(&self, rows: &[usize]) -> Result<Extent, DataError> {
+    fn trajectory(&self, rows: &[usize]) -> Result<End, DataError> {
         let source = &self.table.source;
         for pair in rows.windows(2) {
             let (a, b) = (self.row(pair[0]), self.row(pair[1]));
-            if compare(a.time, b.time).is_eq() {
-                let (at, first) = (source.place(b.line, source.roles.time), (source.line)(a.line));
-                return Err(DataError::DuplicateTime { at, id: self.id(b), value: b.time, first });
+            if compare(self.clock.at(pair[0]), self.clock.at(pair[1])).is_eq() {
+                let (at, first, id) = (source.place(b.line, source.roles.time), (source.line)(a.line), self.id(b));
+                let (value, other) = (self.time(b), self.time(a));
+                return Err(if value == other {
+                    DataError::DuplicateTime { at, id, value, first }
+                } else {
+                    DataError::SameStep { at, id, value, other, first, step: self.clock.step_in_words() }
+                });
             }
         }
-        let extent = self.extent(rows)?;
+        let end = self.end(rows)?;
+        let extent = end.extent;
         let first = self.row(rows[0]);
         if let Some(row) = rows[..extent.states].iter().map(|&r| self.row(r)).find(|row| row.level != first.level) {
             let name = |row: &Row| excerpt(&self.table.levels.names[row.level as usize]);
@@ -138,42 +247,55 @@ impl Check<'_> {
                 first: (source.line)(first.line),
             });
         }
-        Ok(extent)
+        Ok(end)
     }
 
     /// Walks through time until the end, or the first thing that is missing.
-    fn extent(&self, rows: &[usize]) -> Result<Extent, DataError> {
+    fn end(&self, rows: &[usize]) -> Result<End, DataError> {
         let cut = self.options.missing == MissingRepair::DropTail;
-        for (t, row) in rows.iter().map(|&r| self.row(r)).enumerate() {
-            let before = Extent { states: t, decisions: self.decisions_before(t) };
-            if t > 0 && self.step.is_gap(self.row(rows[t - 1]).time, row.time) {
-                if cut {
-                    return Ok(before);
+        let header = &self.table.source.header;
+        for (t, (&r, row)) in rows.iter().map(|r| (r, self.row(*r))).enumerate() {
+            let before = |column: usize| {
+                let reason = CutReason::MissingCell { column: excerpt(&header[column]) };
+                Ok(End { extent: Extent { states: t, decisions: self.decisions_before(t) }, cut: Some((r, reason)) })
+            };
+            if t > 0 && self.clock.step.is_gap(self.clock.at(rows[t - 1]), self.clock.at(r)) {
+                if !cut {
+                    return Err(self.gap(self.row(rows[t - 1]), row));
                 }
-                return Err(self.gap(self.row(rows[t - 1]), row));
+                let reason = CutReason::Gap { from: self.time(self.row(rows[t - 1])), to: self.time(row) };
+                let extent = Extent { states: t, decisions: self.decisions_before(t) };
+                return Ok(End { extent, cut: Some((r, reason)) });
             }
-            if !row.complete {
-                return Ok(before);
+            if let Some(column) = row.missing() {
+                return before(column);
             }
+            let roles = &self.table.source.roles;
+            let undecided = if row.action().is_none() { roles.action } else { roles.reward };
             let decided = row.action().is_some() && row.reward().is_some();
             let blank = row.action().is_none() && row.reward().is_none();
             match self.options.rows {
                 RowConvention::Incoming if t == 0 && !blank => return Err(self.on_first_row(row)),
                 RowConvention::Incoming if t == 0 || decided => {}
-                RowConvention::Incoming if cut => return Ok(before),
+                RowConvention::Incoming if cut => return before(undecided),
                 RowConvention::Incoming => return Err(self.undecided(row)),
                 RowConvention::Outgoing if decided => {}
                 RowConvention::Outgoing if cut || (blank && t + 1 == rows.len()) => {
-                    return Ok(Extent { states: t + 1, decisions: t });
+                    let reason = CutReason::MissingCell { column: excerpt(&header[undecided]) };
+                    return Ok(End { extent: Extent { states: t + 1, decisions: t }, cut: Some((r, reason)) });
                 }
                 RowConvention::Outgoing if blank => {
                     let at = self.table.source.place(row.line, self.table.source.roles.action);
-                    return Err(DataError::BlankBeforeEnd { at, id: self.id(row), next: self.row(rows[t + 1]).time });
+                    return Err(DataError::BlankBeforeEnd {
+                        at,
+                        id: self.id(row),
+                        next: self.time(self.row(rows[t + 1])),
+                    });
                 }
                 RowConvention::Outgoing => return Err(self.undecided(row)),
             }
         }
-        Ok(Extent { states: rows.len(), decisions: self.decisions_before(rows.len()) })
+        Ok(End { extent: Extent { states: rows.len(), decisions: self.decisions_before(rows.len()) }, cut: None })
     }
 
     /// The decisions on the first t rows when none is blank that should not be.
@@ -235,6 +357,11 @@ impl Check<'_> {
         &self.table.rows[r]
     }
 
+    /// The time of a row, as the file might have written it.
+    fn time(&self, row: &Row) -> String {
+        self.clock.times.show(row.time)
+    }
+
     fn id(&self, row: &Row) -> String {
         excerpt(&self.table.ids[row.person])
     }
@@ -248,10 +375,10 @@ impl Check<'_> {
         DataError::TimeGap {
             at: source.place(after.line, source.roles.time),
             id: self.id(after),
-            value: after.time,
-            previous: before.time,
+            value: self.time(after),
+            previous: self.time(before),
             before: (source.line)(before.line),
-            step: self.step.length,
+            step: self.clock.step_in_words(),
         }
     }
 

@@ -329,9 +329,17 @@ mod tests {
         let busy = left(".out.csv.99999998-0.part");
         busy.try_lock().unwrap();
         drop(left(".out.csv.notes.part"));
+        // Somebody who has created a file and not locked it yet.
+        fs::write(scratch.0.join(".out.csv.99999997-0.part"), "people").unwrap();
         drop(left(".other.csv.99999999-0.part"));
         atomically(&scratch.0.join("out.csv"), |out| out.write_all(b"new")).unwrap();
-        let kept = [".other.csv.99999999-0.part", ".out.csv.99999998-0.part", ".out.csv.notes.part", "out.csv"];
+        let kept = [
+            ".other.csv.99999999-0.part",
+            ".out.csv.99999997-0.part",
+            ".out.csv.99999998-0.part",
+            ".out.csv.notes.part",
+            "out.csv",
+        ];
         assert_eq!(scratch.names(), kept);
     }
 }

@@ -7,9 +7,15 @@ pub(super) enum NoNumber {
     Blank,
     /// ∞, or so large that it becomes ∞.
     Infinite,
+    /// Beyond [`LARGEST`].
+    Large,
     /// Other text.
     Text,
 }
+
+/// The largest number that a cell may hold. Means and values are fitted with up to cubic features, whose squares are summed: the sixth power
+/// of a cell must be a number too, with room for sums.
+pub const LARGEST: f64 = 1e50;
 
 /// Whether a cell stands for a missing value: empty, `NA` or `NaN` in any case, within any white space.
 pub(super) fn is_blank(cell: &str) -> bool {
@@ -20,7 +26,8 @@ pub(super) fn is_blank(cell: &str) -> bool {
 /// The finite number a cell holds.
 pub(super) fn number(cell: &str) -> Result<f64, NoNumber> {
     match cell.trim().parse::<f64>() {
-        Ok(x) if x.is_finite() => Ok(x),
+        Ok(x) if x.abs() <= LARGEST => Ok(x),
+        Ok(x) if x.is_finite() => Err(NoNumber::Large),
         _ if is_blank(cell) => Err(NoNumber::Blank),
         Ok(_) => Err(NoNumber::Infinite),
         Err(_) => Err(NoNumber::Text),
@@ -40,6 +47,8 @@ mod tests {
         for infinite in ["inf", "-Infinity", "1e999", "-nan"] {
             assert_eq!(number(infinite), Err(NoNumber::Infinite), "{infinite:?}");
         }
+        assert_eq!(number("1e50"), Ok(1e50));
+        assert_eq!((number("1.1e50"), number("-1e300")), (Err(NoNumber::Large), Err(NoNumber::Large)));
         for text in ["one", "1,5", "0x10", "1 2", "N/A"] {
             assert_eq!(number(text), Err(NoNumber::Text), "{text:?}");
         }

@@ -43,6 +43,30 @@ impl Columns {
     }
 }
 
+impl Columns {
+    /// A column is one state, or one attribute, or has one other role; an attribute may be what decides (the action) but not a state.
+    fn each_named_once(&self) -> Result<(), DataError> {
+        let mut named: Vec<(&str, &'static str)> = vec![(&self.id, "id"), (&self.time, "time")];
+        for (name, role) in self
+            .level
+            .iter()
+            .map(|name| (name, "attribute"))
+            .chain([(&self.action, "action"), (&self.reward, "reward")])
+            .chain(self.states.iter().map(|name| (name, "state")))
+        {
+            let clash = named.iter().find(|(other, first)| {
+                let apart = matches!((*first, role), ("attribute", "action") | ("reward", "state"));
+                *other == name && !apart
+            });
+            if let Some((_, first)) = clash {
+                return Err(DataError::NamedTwice { column: excerpt(name), first, second: role });
+            }
+            named.push((name, role));
+        }
+        Ok(())
+    }
+}
+
 /// The positions of [`Columns`] in a header.
 #[derive(Debug, Clone)]
 pub(super) struct Roles {
@@ -71,6 +95,7 @@ impl Roles {
             let column = "for the level (none was named)".to_string();
             return Err(DataError::MissingColumn { file: file.into(), column, found: listing(header) });
         }
+        columns.each_named_once()?;
         let mut roles = Self {
             id: find(&columns.id)?,
             time: find(&columns.time)?,
@@ -144,6 +169,8 @@ mod tests {
         let header = header(&["ID", "timestamp", "action", "reward", "state1", "state2"]);
         let columns = Columns { level: vec!["state2".into()], ..Columns::default() };
         assert_eq!(Roles::find(&columns, &header, "f").unwrap().states, [4]);
+        let columns = Columns { level: vec!["state2".into()], reward: "state1".into(), ..Columns::default() };
+        assert!(matches!(Roles::find(&columns, &header, "f"), Err(DataError::NoStates { .. })));
     }
 
     #[test]

@@ -1,24 +1,27 @@
 //! Long CSV files in.
 
 use super::assemble::assemble;
+use super::columns::Roles;
 use super::error::{DataError, Line, excerpt};
-use super::table::{Source, Table};
+use super::table::{Decimals, Source, Table};
+use super::text_file::{Decoded, decode};
 use super::{Read, ReadOptions};
 use std::io;
 use std::path::Path;
 
-/// Reads a long CSV file: one row per person and time, comma-separated, with a header.
+/// Reads a long CSV file: one row per person and time, with a header.
 ///
-/// Rows come in any order. A cell is blank when it is empty, `NA` or `NaN`, in any case; white space around a cell and a
-/// byte-order mark are ignored. When every time is a whole number, a person's times go up by 1; otherwise by the smallest
-/// step that anybody takes.
+/// Rows come in any order. Cells are separated by commas, semicolons or tabs; gzip and UTF-16 are read, other encodings when told (see
+/// [`TextFormat`](super::TextFormat)). A cell is blank when it is empty, `NA` or `NaN`, in any case; white space around a cell and a
+/// byte-order mark are ignored. Times are numbers or ISO 8601 dates and go up by the smallest step that anybody takes, or as
+/// [`ReadOptions::step`] says; visits on one day of each month are a step of a month.
 ///
 /// # Errors
 /// [`DataError`], which names file, line, column and value.
 pub fn read_csv(path: &Path, options: &ReadOptions) -> Result<Read, DataError> {
     let file = path.display().to_string();
     match std::fs::read(path) {
-        Ok(bytes) => assemble(parse(bytes, &file, options)?, options),
+        Ok(bytes) => read_bytes(bytes, &file, options),
         Err(source) => Err(unreadable(file, source)),
     }
 }
@@ -42,9 +45,17 @@ pub fn read_csv(path: &Path, options: &ReadOptions) -> Result<Read, DataError> {
 pub fn read_csv_from(mut reader: impl io::Read, name: &str, options: &ReadOptions) -> Result<Read, DataError> {
     let mut bytes = Vec::new();
     match reader.read_to_end(&mut bytes) {
-        Ok(_) => assemble(parse(bytes, name, options)?, options),
+        Ok(_) => read_bytes(bytes, name, options),
         Err(source) => Err(unreadable(name.into(), source)),
     }
+}
+
+fn read_bytes(bytes: Vec<u8>, name: &str, options: &ReadOptions) -> Result<Read, DataError> {
+    let Decoded { bytes, mut notes } = decode(bytes, name, options.format.encoding)?;
+    let table = parse(bytes, name, options, &mut notes)?;
+    let mut read = assemble(table, options)?;
+    notes.append(&mut read.notes);
+    Ok(Read { notes, ..read })
 }
 
 pub(super) fn unreadable(file: String, source: io::Error) -> DataError {
@@ -54,46 +65,100 @@ pub(super) fn unreadable(file: String, source: io::Error) -> DataError {
     }
 }
 
+/// What cells may be separated by, and what it is called.
+const SEPARATORS: [(u8, &str); 3] = [(b',', "commas"), (b';', "semicolons"), (b'\t', "tabs")];
+
+fn reader(bytes: &[u8], separator: u8) -> csv::Reader<&[u8]> {
+    csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(separator).from_reader(bytes)
+}
+
+/// The first separator with which the header has every column that was asked for; if none does, the one that makes the most cells.
+fn separator(bytes: &[u8], options: &ReadOptions) -> u8 {
+    let header = |separator: u8| {
+        let mut record = csv::StringRecord::new();
+        let found = reader(bytes, separator).read_record(&mut record).unwrap_or(false);
+        found.then(|| record.iter().map(|name| name.trim().to_string()).collect::<Vec<_>>()).unwrap_or_default()
+    };
+    let fits = |names: &[String]| Roles::find(&options.columns, names, "").is_ok();
+    let headers: Vec<(u8, Vec<String>)> =
+        SEPARATORS.iter().map(|&(separator, _)| (separator, header(separator))).collect();
+    let fitting = headers.iter().find(|(_, names)| fits(names));
+    let longest = || headers.iter().rev().max_by_key(|(_, names)| names.len());
+    fitting.or_else(longest).map_or(b',', |(separator, _)| *separator)
+}
+
 /// Takes the bytes along with it, so that they are gone before the table becomes a panel.
-fn parse(bytes: Vec<u8>, file: &str, options: &ReadOptions) -> Result<Table, DataError> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
+fn parse(bytes: Vec<u8>, file: &str, options: &ReadOptions, notes: &mut Vec<String>) -> Result<Table, DataError> {
+    let bytes = &bytes[..];
+    let separator = options.format.separator.unwrap_or_else(|| separator(bytes, options));
+    if options.format.separator.is_none() && separator != b',' {
+        let name = SEPARATORS.iter().find(|(known, _)| *known == separator).map_or("", |(_, name)| name);
+        notes.push(format!("its cells are separated by {name}"));
+    }
+    let mut reader = reader(bytes, separator);
     let mut lines = Lines { bytes, at: 0, line: 1 };
     let mut record = csv::StringRecord::new();
     let mut next = |record: &mut csv::StringRecord, header: &[String]| {
         let start = reader.position().byte() as usize;
         let found = reader.read_record(record);
         let line = lines.of_record(start);
-        found.map(|found| found.then_some(line)).map_err(|error| not_text(&error, bytes, start, file, line, header))
+        let end = reader.position().byte() as usize;
+        let found = found.map(|found| found.then_some((line, start, end)));
+        found.map_err(|error| not_text(&error, &bytes[start..], separator, file, line, header))
     };
     if next(&mut record, &[])?.is_none() {
         return Err(DataError::Empty { file: file.into() });
     }
     let source = Source::new(file, record.iter().map(String::from), options, Line::Text)?;
     let columns = source.header.len();
-    let mut table = Table::new(source, options.missing);
-    while let Some(line) = next(&mut record, &table.source.header)? {
-        if record.len() != columns {
+    let decimals = Decimals::new(options.format.decimal, separator != b',');
+    let mut table = Table::new(source, options.missing, decimals);
+    let mut last = None;
+    while let Some((line, start, end)) = next(&mut record, &table.source.header)? {
+        let row = &bytes[start..end];
+        let open = end == bytes.len() && open_quote(row, separator);
+        let unfinished = end == bytes.len() && (open || !row.ends_with(b"\n") && !row.ends_with(b"\r"));
+        if record.len() != columns || open {
+            let (file, line, cells) = (file.into(), Line::Text(line), record.len());
             let value = excerpt(record.get(0).unwrap_or(""));
-            return Err(DataError::Ragged {
-                file: file.into(),
-                line: Line::Text(line),
-                cells: record.len(),
-                columns,
-                value,
+            return Err(if unfinished && (cells < columns || open) {
+                DataError::EndsEarly { file, line, cells, columns, value }
+            } else {
+                DataError::Ragged { file, line, cells, columns, value }
             });
         }
         table.push(line, |j| &record[j])?;
+        last = unfinished.then_some(line);
+    }
+    if let Some(line) = last {
+        notes.push(format!("its last row, on line {line}, has no line end: is it whole?"));
+    }
+    if table.decimals.found_commas() {
+        notes.push("its numbers have decimal commas".into());
     }
     Ok(table)
 }
 
+/// Whether a quoted cell of a row never ends. A quote opens at the beginning of a cell, and again after one that closed: `""` is a quote.
+fn open_quote(row: &[u8], separator: u8) -> bool {
+    let (mut quoted, mut may_open) = (false, true);
+    for &b in row {
+        if quoted {
+            (quoted, may_open) = (b != b'"', b == b'"');
+        } else {
+            quoted = b == b'"' && may_open;
+            may_open = [separator, b'\n', b'\r'].contains(&b);
+        }
+    }
+    quoted
+}
+
 /// The only error a reader of flexible records from memory has: a cell that is not UTF-8.
-fn not_text(error: &csv::Error, bytes: &[u8], start: usize, file: &str, line: u64, header: &[String]) -> DataError {
+fn not_text(error: &csv::Error, rest: &[u8], separator: u8, file: &str, line: u64, header: &[String]) -> DataError {
     let csv::ErrorKind::Utf8 { err, .. } = error.kind() else {
         return DataError::Unreadable { file: file.into(), source: io::Error::other(error.to_string()) };
     };
-    let mut again = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(&bytes[start..]);
+    let mut again = reader(rest, separator);
     let mut record = csv::ByteRecord::new();
     let cell = match again.read_byte_record(&mut record) {
         Ok(_) => String::from_utf8_lossy(record.get(err.field()).unwrap_or_default()).into_owned(),

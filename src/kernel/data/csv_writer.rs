@@ -15,7 +15,7 @@ use std::path::Path;
 /// not read back.
 pub fn write_csv(path: &Path, panel: &Panel, columns: &Columns, rows: RowConvention) -> Result<(), DataError> {
     let sheet = Sheet::of_panel(&path.display().to_string(), panel, columns, rows)?;
-    Ok(atomically(path, |out| write_sheet(out, &sheet))?)
+    write_file(path, &sheet)
 }
 
 /// [`write_csv`] to anything that can be written to; `name` is what errors call it.
@@ -45,7 +45,27 @@ pub fn write_csv_to(
 /// [`DataError`] when the arrays do not fit the panel, when a number is not finite, or when the system refuses.
 pub fn write_preprocessed_csv(path: &Path, read: &Read, states: &[f64], rewards: &[f64]) -> Result<(), DataError> {
     let sheet = Sheet::of_read(&path.display().to_string(), read, states, rewards)?;
-    Ok(atomically(path, |out| write_sheet(out, &sheet))?)
+    write_file(path, &sheet)
+}
+
+/// Compressed where the name ends in `.gz`.
+fn write_file(path: &Path, sheet: &Sheet<'_>) -> Result<(), DataError> {
+    let compressed = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    if !compressed {
+        return Ok(atomically(path, |out| write_sheet(out, sheet))?);
+    }
+    #[cfg(feature = "gzip")]
+    return Ok(atomically(path, |out| {
+        let mut packed = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+        write_sheet(&mut packed, sheet)?;
+        packed.finish().map(drop)
+    })?);
+    #[cfg(not(feature = "gzip"))]
+    Err(DataError::OtherFormat {
+        file: path.display().to_string(),
+        what: "to be compressed",
+        advice: "this build cannot: choose a name without .gz, or build with --features gzip",
+    })
 }
 
 fn write_sheet(out: &mut dyn io::Write, sheet: &Sheet<'_>) -> io::Result<()> {

@@ -71,6 +71,16 @@ pub enum DataError {
         /// What the Parquet library said.
         reason: String,
     },
+    /// A file that is no text, or text in another encoding.
+    #[error("{file}: this is {what}, not CSV; {advice}")]
+    OtherFormat {
+        /// The file.
+        file: String,
+        /// What it is.
+        what: &'static str,
+        /// What to do about it.
+        advice: &'static str,
+    },
     /// Not even a header.
     #[error("{file}: the file is empty")]
     Empty {
@@ -127,6 +137,32 @@ pub enum DataError {
         /// The repeated name.
         column: String,
     },
+    /// A column named twice for one purpose, or for two that exclude each other.
+    #[error("column {column} was named twice, as {first} and as {second}")]
+    NamedTwice {
+        /// The column.
+        column: String,
+        /// What it was named for.
+        first: &'static str,
+        /// And what else.
+        second: &'static str,
+    },
+    /// The last row of the file has fewer cells than the header, or a quote that does not end.
+    #[error(
+        "{file}, {line}: the file ends in the middle of this row ({cells} of {columns} cells): is it whole? The row begins with {value:?}"
+    )]
+    EndsEarly {
+        /// The file.
+        file: String,
+        /// The row.
+        line: Line,
+        /// Cells on the row.
+        cells: usize,
+        /// Cells of the header.
+        columns: usize,
+        /// The first cell, to find the row by.
+        value: String,
+    },
     /// cells on the row ≠ cells of the header.
     #[error("{file}, {line}: {cells} cells, but the header has {columns}; the row begins with {value:?}")]
     Ragged {
@@ -142,7 +178,9 @@ pub enum DataError {
         value: String,
     },
     /// Bytes that are not text.
-    #[error("{at}: {value:?} is not valid UTF-8")]
+    #[error(
+        "{at}: {value:?} is not valid UTF-8; a file from Windows or an older program is often --encoding windows-1252"
+    )]
     NotText {
         /// The cell.
         at: Box<Place>,
@@ -158,12 +196,56 @@ pub enum DataError {
         value: String,
     },
     /// Text where a number is needed.
-    #[error("{at}: {value:?} is not a number")]
+    #[error("{at}: {value:?} is not a number{advice}")]
     NotANumber {
         /// The cell.
         at: Box<Place>,
         /// What it holds.
         value: String,
+        /// What to do about it, where that can be guessed.
+        advice: &'static str,
+    },
+    /// Text where a time is needed.
+    #[error("{at}: {value:?} is neither a number nor a date such as 2026-11-18 or 2026-11-18T09:30 (year first)")]
+    NotATime {
+        /// The cell.
+        at: Box<Place>,
+        /// What it holds.
+        value: String,
+    },
+    /// A date among numbers, or a number among dates.
+    #[error("{at}: {value:?} is a {kind}, unlike the times before it")]
+    MixedTimes {
+        /// The cell.
+        at: Box<Place>,
+        /// What it holds.
+        value: String,
+        /// `number` or `date`.
+        kind: &'static str,
+    },
+    /// Decimal commas and decimal points in one file.
+    #[error(
+        "{at}: {value:?}, but {first} has {other:?}: is the comma or the point decimal? Say --decimal comma or --decimal point"
+    )]
+    MixedDecimals {
+        /// The cell.
+        at: Box<Place>,
+        /// What it holds.
+        value: String,
+        /// An earlier row.
+        first: Line,
+        /// What it holds.
+        other: String,
+    },
+    /// |x| > [`LARGEST`](super::LARGEST).
+    #[error("{at}: {value:?} is too large to compute with (beyond {limit:e}): is it a code for something missing?")]
+    TooLarge {
+        /// The cell.
+        at: Box<Place>,
+        /// What it holds.
+        value: String,
+        /// The largest number allowed.
+        limit: f64,
     },
     /// |x| = ∞, written out or by overflow.
     #[error("{at}: {value:?} is not a finite number")]
@@ -181,25 +263,56 @@ pub enum DataError {
         /// The person.
         id: String,
         /// The time.
-        value: f64,
+        value: String,
         /// The earlier row.
         first: Line,
     },
+    /// Two rows of one person within one step of the length asked for.
+    #[error("{at}: person {id} has time {value} here and {other} on {first}: within one step of {step}")]
+    SameStep {
+        /// The time cell of the later row.
+        at: Box<Place>,
+        /// The person.
+        id: String,
+        /// Its time.
+        value: String,
+        /// The time of the earlier row.
+        other: String,
+        /// The earlier row.
+        first: Line,
+        /// The step.
+        step: String,
+    },
+    /// A step in a unit that the times of the file do not have.
+    #[error("{file}: --step {step}, but the times are {times}; {advice}")]
+    StepUnit {
+        /// The file.
+        file: String,
+        /// The step asked for.
+        step: String,
+        /// `numbers` or `dates`.
+        times: &'static str,
+        /// What to say instead.
+        advice: &'static str,
+    },
     /// tₖ₊₁ − tₖ is not the step of the file.
-    #[error("{at}: person {id} jumps from time {previous} ({before}) to {value}; times go up in steps of {step}")]
+    #[error(
+        "{at}: person {id} jumps from time {previous} ({before}) to {value}; times go up in steps of {step}. --missing drop-tail ends \
+         people at a gap; --step says how far visits are apart when they are not exactly regular"
+    )]
     TimeGap {
         /// The time cell after the gap.
         at: Box<Place>,
         /// The person.
         id: String,
         /// The time after the gap.
-        value: f64,
+        value: String,
         /// The time before the gap.
-        previous: f64,
+        previous: String,
         /// The row before the gap.
         before: Line,
         /// The common step.
-        step: f64,
+        step: String,
     },
     /// One person at two levels.
     #[error("{at}: person {id} is at level {value:?} here and at {other:?} on {first}")]
@@ -293,7 +406,7 @@ pub enum DataError {
         /// The person.
         id: String,
         /// The time of the person's next row.
-        next: f64,
+        next: String,
     },
     /// What was read does not form a panel.
     #[error("{file}: {source}")]
@@ -363,12 +476,35 @@ pub enum DataError {
 /// The most characters of a value, or names of a list, that an error repeats.
 pub const EXCERPT: usize = 60;
 
-/// The beginning of a value, short enough for a message however long the cell was.
+/// The beginning of a value, short enough for a message however long the cell was, and with nothing in it that moves a cursor.
 pub(super) fn excerpt(value: &str) -> String {
     match value.char_indices().nth(EXCERPT) {
-        Some((end, _)) => format!("{}…", &value[..end]),
-        None => value.to_string(),
+        Some((end, _)) => format!("{}…", visible(&value[..end])),
+        None => visible(value),
     }
+}
+
+/// Text in which control characters, which a terminal obeys, and marks that turn the direction of writing are written out: `\u{1b}`.
+///
+/// # Example
+/// ```
+/// assert_eq!(counterfair::kernel::data::visible("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\n");
+/// ```
+pub fn visible(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
+        if is_treacherous(c) {
+            out.extend(c.escape_default())
+        } else {
+            out.push(c)
+        }
+        out
+    })
+}
+
+/// Whether a letter does something to a terminal or to the order of other letters instead of being seen.
+pub fn is_treacherous(c: char) -> bool {
+    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || turns
 }
 
 /// Names one after another, as many as a message can bear.

@@ -6,6 +6,7 @@
 
 mod assemble;
 mod atomic;
+mod calendar;
 mod cell;
 mod columns;
 mod csv_reader;
@@ -19,21 +20,25 @@ mod panel;
 mod parquet;
 mod sheet;
 mod table;
+mod text_file;
 mod times;
 
 pub use atomic::{WriteError, atomically};
+pub use cell::LARGEST;
 pub use columns::Columns;
 pub use csv_reader::{read_csv, read_csv_from};
 pub use csv_writer::{write_csv, write_csv_to, write_preprocessed_csv};
 pub use distinct::{SameFile, distinct_files};
-pub use error::{DataError, EXCERPT, Line, Place};
+pub use error::{DataError, EXCERPT, Line, Place, is_treacherous, visible};
 pub use labels::{Labels, PRODUCT};
-pub use options::{MissingRepair, Read, ReadOptions, Repairs, RowConvention};
+pub use options::{Cut, CutReason, Decimal, MissingRepair, Read, ReadOptions, Repairs, RowConvention, TextFormat};
 pub use panel::{Panel, PanelBuilder, PanelError, Person};
 #[cfg(feature = "parquet")]
 pub use parquet::{read_parquet, write_parquet, write_preprocessed_parquet};
 pub use sheet::Layout;
 pub use table::MAX_LABELS;
+pub use text_file::Encoding;
+pub use times::{StepError, StepLength};
 
 use std::path::Path;
 

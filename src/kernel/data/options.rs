@@ -1,6 +1,7 @@
 //! How a file is to be read, and what came of it.
 
-use super::{Columns, Labels, Layout, Panel};
+use super::times::StepLength;
+use super::{Columns, Encoding, Labels, Layout, Panel};
 use serde::{Deserialize, Serialize};
 
 /// Where a decision (aₜ, rₜ) stands in a long file.
@@ -28,6 +29,26 @@ pub enum MissingRepair {
     DropTail,
 }
 
+/// What stands between the whole part of a number and its fraction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decimal {
+    /// `1.5`
+    Point,
+    /// `1,5`
+    Comma,
+}
+
+/// How a text file is written; what is not said is found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TextFormat {
+    /// What separates cells. Found out: the first of comma, semicolon and tab with which the header has the columns asked for.
+    pub separator: Option<u8>,
+    /// Found out: a comma where cells are not separated by commas and no cell has a point; both in one file are an error.
+    pub decimal: Option<Decimal>,
+    /// Found out: UTF-16 by its byte-order mark or its zeros, otherwise UTF-8.
+    pub encoding: Option<Encoding>,
+}
+
 /// How to read a file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReadOptions {
@@ -41,10 +62,59 @@ pub struct ReadOptions {
     pub levels: Option<Labels>,
     /// The actions a stored policy knows; any other is an error. `None`: those of the file.
     pub actions: Option<Labels>,
+    /// How the text is written.
+    pub format: TextFormat,
+    /// The time from one decision to the next: each row belongs to the nearest whole number of steps after the person's first. `None`: the
+    /// smallest step that anybody takes, and every other step is a gap.
+    pub step: Option<StepLength>,
+}
+
+/// Where and why [`MissingRepair::DropTail`] ended a person's trajectory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Cut {
+    /// The person.
+    pub id: String,
+    /// States that are left.
+    pub rows_kept: usize,
+    /// Rows that are gone.
+    pub rows_dropped: usize,
+    /// The first row that is not whole, or the one after the gap.
+    pub place: String,
+    /// Why.
+    pub reason: CutReason,
+}
+
+/// Why a trajectory was ended: somebody who was not seen is not the same as a cell that was not filled in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CutReason {
+    /// A time is not there at all.
+    Gap {
+        /// The last time before it.
+        from: String,
+        /// The first time after it.
+        to: String,
+    },
+    /// The row is there, and a cell of it is missing.
+    MissingCell {
+        /// The column.
+        column: String,
+    },
+}
+
+impl std::fmt::Display for Cut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { id, rows_kept, rows_dropped, place, reason } = self;
+        write!(f, "person {id}: {rows_dropped} of {} rows dropped, ", rows_kept + rows_dropped)?;
+        match reason {
+            CutReason::Gap { from, to } => write!(f, "no row between times {from} and {to} ({place})"),
+            CutReason::MissingCell { column } => write!(f, "column {column} is missing on {place}"),
+        }
+    }
 }
 
 /// What [`MissingRepair::DropTail`] did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Repairs {
     /// People of whom nothing was left.
     pub people_dropped: usize,
@@ -52,9 +122,16 @@ pub struct Repairs {
     pub people_cut: usize,
     /// Rows that are gone, those of dropped people included.
     pub rows_dropped: usize,
+    /// Each cut, in the order of ids.
+    pub cuts: Vec<Cut>,
 }
 
 impl Repairs {
+    /// People whose trajectory was ended by a time that is not there.
+    pub fn gaps(&self) -> usize {
+        self.cuts.iter().filter(|cut| matches!(cut.reason, CutReason::Gap { .. })).count()
+    }
+
     /// Whether the panel is the whole file.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
@@ -68,8 +145,10 @@ pub struct Read {
     pub panel: Panel,
     /// What was repaired on request.
     pub repairs: Repairs,
-    /// The time of each state row of the panel.
+    /// The time of each state row of the panel: the number in the file, or months or seconds since 1970 where it has dates.
     pub times: Vec<f64>,
+    /// What was found out about the file that nobody said: its separator, its encoding, its calendar.
+    pub notes: Vec<String>,
     /// The rest of the file, to write it back with the same rows and columns.
     pub layout: Layout,
 }

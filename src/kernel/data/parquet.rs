@@ -7,7 +7,7 @@ use super::assemble::assemble;
 use super::csv_reader::unreadable;
 use super::error::{DataError, Line};
 use super::sheet::{Cell, Sheet};
-use super::table::{Source, Table};
+use super::table::{Decimals, Source, Table};
 use super::{Columns, Panel, Read, ReadOptions, RowConvention, atomically};
 use ::parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use ::parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -45,7 +45,23 @@ fn read_opened(file: &str, opened: std::fs::File, options: &ReadOptions) -> Resu
     let header: Vec<String> = metadata.schema().get_fields().iter().map(|field| field.name().to_string()).collect();
     let columns = header.len();
     check_size(file, metadata.num_rows(), columns)?;
-    let mut table = Table::new(Source::new(file, header.into_iter(), options, Line::Row)?, options.missing);
+    let groups = reader.metadata().row_groups();
+    let (rows, bytes) = groups.iter().fold((0i128, 0i128), |(rows, bytes), group| {
+        (rows + i128::from(group.num_rows()), bytes + i128::from(group.total_byte_size()))
+    });
+    let damaged = groups.iter().any(|group| group.num_rows() < 0 || group.total_byte_size() < 0);
+    if damaged || rows != i128::from(metadata.num_rows()) || bytes > MOST_BYTES {
+        let reason = format!(
+            "its groups say that they have {rows} rows in {bytes} bytes, the file {} rows; at most {MOST_BYTES} bytes are read",
+            metadata.num_rows()
+        );
+        return Err(DataError::Parquet { file: file.into(), reason });
+    }
+    let mut table = Table::new(
+        Source::new(file, header.into_iter(), options, Line::Row)?,
+        options.missing,
+        Decimals::new(options.format.decimal, false),
+    );
     let mut cells = vec![String::new(); columns];
     for (row, number) in reader.get_row_iter(None).map_err(wrong)?.zip(1..) {
         let row = row.map_err(wrong)?;
@@ -59,6 +75,9 @@ fn read_opened(file: &str, opened: std::fs::File, options: &ReadOptions) -> Resu
 
 /// Cells that a file may have: as numbers they take 4 GiB. A few bytes of Parquet can stand for any number of them.
 const MOST_CELLS: i128 = 1 << 29;
+
+/// Bytes that a file may become when it is decompressed.
+const MOST_BYTES: i128 = 1 << 33;
 
 fn check_size(file: &str, rows: i64, columns: usize) -> Result<(), DataError> {
     let cells = i128::from(rows) * columns as i128;

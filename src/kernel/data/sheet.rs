@@ -26,6 +26,11 @@ impl Layout {
         &self.source.header
     }
 
+    /// The names of the state columns in order, whether they were named or found.
+    pub fn state_names(&self) -> Vec<String> {
+        self.source.roles.states.iter().map(|&j| self.source.header[j].clone()).collect()
+    }
+
     /// The columns as they were named.
     pub fn columns(&self) -> &Columns {
         &self.columns

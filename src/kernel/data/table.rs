@@ -1,10 +1,12 @@
 //! The rows of a file, parsed cell by cell and still in file order.
 
-use super::cell::{NoNumber, is_blank, number};
+use super::calendar::moment;
+use super::cell::{LARGEST, NoNumber, is_blank, number};
 use super::columns::Roles;
 use super::error::{DataError, Line, Place, excerpt};
 use super::labels::{PRODUCT, Part, key};
-use super::{MissingRepair, ReadOptions};
+use super::times::Times;
+use super::{Decimal, MissingRepair, ReadOptions};
 use std::collections::HashMap;
 
 /// The most distinct levels, or actions, that a file may have.
@@ -60,15 +62,20 @@ pub(super) struct Row {
     pub person: usize,
     /// The code of the level in file order; not to be used on an incomplete row.
     pub level: u32,
-    /// Whether level and states are all there.
-    pub complete: bool,
+    missing: u32,
     action: u32,
     reward: f64,
 }
 
 const NO_ACTION: u32 = u32::MAX;
+const NOTHING_MISSING: u32 = u32::MAX;
 
 impl Row {
+    /// The column of the first attribute or state that is not there.
+    pub fn missing(&self) -> Option<usize> {
+        (self.missing != NOTHING_MISSING).then_some(self.missing as usize)
+    }
+
     pub fn action(&self) -> Option<u32> {
         (self.action != NO_ACTION).then_some(self.action)
     }
@@ -89,6 +96,9 @@ pub(super) struct Table {
     /// Row-major, as many numbers per row as there are state columns; a missing one is 0 on a row that is not complete.
     pub states: Vec<f64>,
     pub kept: Kept,
+    /// What the times are, once there is one.
+    pub times: Option<Times>,
+    pub decimals: Decimals,
     repair: MissingRepair,
     id_codes: HashMap<String, usize>,
     kept_columns: Vec<usize>,
@@ -96,12 +106,28 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub fn new(source: Source, repair: MissingRepair) -> Self {
+    pub fn new(source: Source, repair: MissingRepair, decimals: Decimals) -> Self {
         let kept_columns: Vec<usize> = (0..source.header.len()).filter(|&j| source.keeps[j]).collect();
         let kept = Kept { width: kept_columns.len(), text: String::new(), ends: Vec::new() };
         let (levels, actions) = (Names::default(), Names::default());
         let (ids, rows, states, id_codes) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
-        Self { source, ids, levels, actions, rows, states, kept, repair, id_codes, kept_columns, level: String::new() }
+        let level = String::new();
+        let times = None;
+        Self {
+            source,
+            ids,
+            levels,
+            actions,
+            rows,
+            states,
+            kept,
+            times,
+            decimals,
+            repair,
+            id_codes,
+            kept_columns,
+            level,
+        }
     }
 
     /// Adds a row, given by its cells; the caller has made sure that it has as many as the header.
@@ -112,19 +138,41 @@ impl Table {
             return Err(self.missing(line, id_column, id));
         }
         let person = self.person(id);
-        let Some(time) = self.number(line, time_column, cell(time_column))? else {
-            return Err(self.missing(line, time_column, cell(time_column)));
-        };
+        let time = self.time(line, cell(time_column))?;
         let level = self.level(line, &cell)?;
         let states = self.push_states(line, &cell)?;
         let reward = self.number(line, self.source.roles.reward, cell(self.source.roles.reward))?.unwrap_or(f64::NAN);
         let action = self.action(line, cell(self.source.roles.action).trim())?;
-        let complete = level.is_some() && states;
-        self.rows.push(Row { line, time, person, level: level.unwrap_or(0), complete, action, reward });
+        let missing = level.as_ref().err().copied().or(states).map_or(NOTHING_MISSING, |j| j as u32);
+        self.rows.push(Row { line, time, person, level: level.unwrap_or(0), missing, action, reward });
         for &j in &self.kept_columns {
-            self.kept.push(cell(j));
+            // Times are read again from what is written, where a point is decimal.
+            let comma = j == time_column && self.times == Some(Times::Numbers) && cell(j).contains(',');
+            if comma { self.kept.push(&cell(j).replace(',', ".")) } else { self.kept.push(cell(j)) }
         }
         Ok(())
+    }
+
+    /// A number, or a date in seconds since 1970; one kind in a file.
+    fn time(&mut self, line: u64, cell: &str) -> Result<f64, DataError> {
+        let column = self.source.roles.time;
+        let date = moment(cell);
+        let time = match date {
+            Some(time) => time,
+            None => match self.number(line, column, cell) {
+                Ok(Some(time)) => time,
+                Ok(None) => return Err(self.missing(line, column, cell)),
+                Err(DataError::NotANumber { at, value, .. }) => return Err(DataError::NotATime { at, value }),
+                Err(error) => return Err(error),
+            },
+        };
+        let found = if date.is_some() { Times::Dates } else { Times::Numbers };
+        if *self.times.get_or_insert(found) != found {
+            let kind = if date.is_some() { "date" } else { "number" };
+            let at = self.source.place(line, column);
+            return Err(DataError::MixedTimes { at, value: excerpt(cell.trim()), kind });
+        }
+        Ok(time)
     }
 
     /// The position of a person in order of first appearance; most rows follow one of the same person.
@@ -140,8 +188,8 @@ impl Table {
         self.ids.len() - 1
     }
 
-    /// The code of the level, the attributes joined by [`PRODUCT`]; `None` if one is missing and may be.
-    fn level<'r>(&mut self, line: u64, cell: &impl Fn(usize) -> &'r str) -> Result<Option<u32>, DataError> {
+    /// The code of the level, the attributes joined by [`PRODUCT`]; the column of one that is missing and may be.
+    fn level<'r>(&mut self, line: u64, cell: &impl Fn(usize) -> &'r str) -> Result<Result<u32, usize>, DataError> {
         let columns = &self.source.roles.level;
         self.level.clear();
         for (k, &j) in columns.iter().enumerate() {
@@ -150,7 +198,7 @@ impl Table {
                 return if self.repair == MissingRepair::Refuse {
                     Err(self.missing(line, j, attribute))
                 } else {
-                    Ok(None)
+                    Ok(Err(j))
                 };
             }
             if columns.len() > 1 && attribute.contains(PRODUCT) {
@@ -164,7 +212,7 @@ impl Table {
         }
         let column = self.source.roles.level[0];
         let code = self.levels.code(&self.level).ok_or_else(|| self.too_many(line, column, &self.level))?;
-        Ok(Some(code))
+        Ok(Ok(code))
     }
 
     fn action(&mut self, line: u64, name: &str) -> Result<u32, DataError> {
@@ -174,34 +222,47 @@ impl Table {
         self.actions.code(name).ok_or_else(|| self.too_many(line, self.source.roles.action, name))
     }
 
-    /// Appends the states of a row and says whether they are all there.
-    fn push_states<'r>(&mut self, line: u64, cell: &impl Fn(usize) -> &'r str) -> Result<bool, DataError> {
-        let mut complete = true;
+    /// Appends the states of a row and gives the column of the first that is not there.
+    fn push_states<'r>(&mut self, line: u64, cell: &impl Fn(usize) -> &'r str) -> Result<Option<usize>, DataError> {
+        let mut missing = None;
         for k in 0..self.source.roles.states.len() {
             let j = self.source.roles.states[k];
             let state = self.number(line, j, cell(j))?;
             if state.is_none() && self.repair == MissingRepair::Refuse {
                 return Err(self.missing(line, j, cell(j)));
             }
-            complete &= state.is_some();
+            missing = missing.or(state.is_none().then_some(j));
             self.states.push(state.unwrap_or(0.0));
         }
-        Ok(complete)
+        Ok(missing)
     }
 
     /// The number in a cell, `None` if it is blank.
-    fn number(&self, line: u64, column: usize, cell: &str) -> Result<Option<f64>, DataError> {
+    fn number(&mut self, line: u64, column: usize, cell: &str) -> Result<Option<f64>, DataError> {
         let wrong = |cell: &str| (self.source.place(line, column), excerpt(cell.trim()));
-        match number(cell) {
+        let read = match self.decimals.read(cell, line) {
+            Ok(read) => read,
+            Err((first, other)) => {
+                let (at, value) = wrong(cell);
+                return Err(DataError::MixedDecimals { at, value, first: (self.source.line)(first), other });
+            }
+        };
+        match read {
             Ok(x) => Ok(Some(x)),
             Err(NoNumber::Blank) => Ok(None),
             Err(NoNumber::Infinite) => {
                 let (at, value) = wrong(cell);
                 Err(DataError::NotFinite { at, value })
             }
+            Err(NoNumber::Large) => {
+                let (at, value) = wrong(cell);
+                Err(DataError::TooLarge { at, value, limit: LARGEST })
+            }
             Err(NoNumber::Text) => {
                 let (at, value) = wrong(cell);
-                Err(DataError::NotANumber { at, value })
+                let comma = with_point(cell).is_some_and(|text| number(&text).is_ok());
+                let advice = if comma { "; if its comma is decimal, say --decimal comma" } else { "" };
+                Err(DataError::NotANumber { at, value, advice })
             }
         }
     }
@@ -214,6 +275,62 @@ impl Table {
         let at = self.source.place(line, column);
         DataError::TooManyLabels { at, value: excerpt(name), count: MAX_LABELS + 1, limit: MAX_LABELS }
     }
+}
+
+/// Whether numbers have a decimal point or a decimal comma, as was said or as the first that has either shows.
+#[derive(Debug, Clone)]
+pub(super) struct Decimals {
+    said: Option<Decimal>,
+    /// Whether a comma may be decimal though nobody said so: where it does not separate cells.
+    may_be_comma: bool,
+    /// The first number with a point, and the first with a comma: line and cell.
+    point: Option<(u64, String)>,
+    comma: Option<(u64, String)>,
+}
+
+impl Decimals {
+    pub fn new(said: Option<Decimal>, may_be_comma: bool) -> Self {
+        Self { said, may_be_comma, point: None, comma: None }
+    }
+
+    /// Whether nobody said so and there were decimal commas.
+    pub fn found_commas(&self) -> bool {
+        self.said.is_none() && self.comma.is_some()
+    }
+
+    /// The number in a cell, or an earlier cell that it contradicts.
+    fn read(&mut self, cell: &str, line: u64) -> Result<Result<f64, NoNumber>, (u64, String)> {
+        let plain = number(cell);
+        if self.said == Some(Decimal::Point) || (self.said.is_none() && !self.may_be_comma) {
+            return Ok(plain);
+        }
+        let (point, comma) = match (&plain, with_point(cell)) {
+            (Ok(_), _) => (cell.contains('.'), None),
+            (Err(NoNumber::Text), Some(text)) => (false, number(&text).ok()),
+            _ => (false, None),
+        };
+        let first = |seen: &mut Option<(u64, String)>| {
+            if seen.is_none() {
+                *seen = Some((line, excerpt(cell.trim())));
+            }
+        };
+        if point {
+            first(&mut self.point);
+        }
+        if comma.is_some() {
+            first(&mut self.comma);
+        }
+        let contradicted = if comma.is_some() { &self.point } else { &self.comma };
+        match contradicted {
+            Some(other) if point || comma.is_some() => Err(other.clone()),
+            _ => Ok(comma.map_or(plain, Ok)),
+        }
+    }
+}
+
+/// A cell with its one comma written as a point.
+fn with_point(cell: &str) -> Option<String> {
+    (cell.matches(',').count() == 1 && !cell.contains('.')).then(|| cell.replace(',', "."))
 }
 
 /// Codes for the names of a column in order of first appearance.

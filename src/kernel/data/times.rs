@@ -1,8 +1,129 @@
-//! Time within a person: sorted, without repeats, in equal steps.
+//! Time within a person: numbers or dates; sorted, without repeats, in equal steps.
+
+use super::calendar::{civil, days_in_month, written};
+use std::fmt;
+use std::str::FromStr;
 
 /// How far a step between times that are not whole numbers may be from the common one, as a share of it: decimal fractions
 /// such as 0.1 are not exact, while no calendar has steps that differ by less than one in a million.
 const STEP_TOLERANCE: f64 = 1e-6;
+
+/// The time from one decision to the next, as somebody says it: `6`, `7d`, `2w`, `1mo`, `1y`, `12h`, `30min`, `10s`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum StepLength {
+    /// In the unit of a column of numbers.
+    Number(f64),
+    /// Calendar months.
+    Months(u32),
+    /// Seconds.
+    Seconds(f64),
+}
+
+/// A text that is no step.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is no step: a number above 0, or with dates a number and one of s, min, h, d, w, mo, y, such as 7d or 1mo"
+)]
+pub struct StepError(pub String);
+
+impl FromStr for StepLength {
+    type Err = StepError;
+
+    fn from_str(text: &str) -> Result<Self, StepError> {
+        let wrong = || StepError(text.into());
+        let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+        let (number, unit) = text.split_at(end);
+        let length: f64 = number.trim().parse().map_err(|_| wrong())?;
+        if !(length > 0.0 && length.is_finite()) {
+            return Err(wrong());
+        }
+        let months = |k: f64| {
+            let months = k * length;
+            if months.fract() == 0.0 && months <= 12_000.0 { Ok(Self::Months(months as u32)) } else { Err(wrong()) }
+        };
+        let seconds = |k: f64| Ok(Self::Seconds(k * length));
+        match unit {
+            "" => Ok(Self::Number(length)),
+            "s" => seconds(1.0),
+            "min" => seconds(60.0),
+            "h" => seconds(3600.0),
+            "d" => seconds(86_400.0),
+            "w" => seconds(7.0 * 86_400.0),
+            "mo" => months(1.0),
+            "y" => months(12.0),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl fmt::Display for StepLength {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Number(x) => write!(f, "{x}"),
+            Self::Months(months) if months.is_multiple_of(12) => plural(f, f64::from(months / 12), "year"),
+            Self::Months(months) => plural(f, f64::from(months), "month"),
+            Self::Seconds(x) if x % 86_400.0 == 0.0 => plural(f, x / 86_400.0, "day"),
+            Self::Seconds(x) if x % 3600.0 == 0.0 => plural(f, x / 3600.0, "hour"),
+            Self::Seconds(x) => plural(f, x, "second"),
+        }
+    }
+}
+
+fn plural(f: &mut fmt::Formatter<'_>, count: f64, unit: &str) -> fmt::Result {
+    write!(f, "{count} {unit}{}", if count == 1.0 { "" } else { "s" })
+}
+
+/// What the times of a file are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Times {
+    Numbers,
+    /// Moments, in seconds since 1970.
+    Dates,
+}
+
+impl Times {
+    /// A time as the file might have written it.
+    pub fn show(self, time: f64) -> String {
+        match self {
+            Self::Numbers => time.to_string(),
+            Self::Dates => written(time),
+        }
+    }
+}
+
+/// Months since the year 0, when every moment of every person is on one day of the month at one time of day (the last day of a month
+/// stands for a day that it does not have). Visits on the 15th of each month are equal steps, though months are not.
+pub(super) fn in_months(people: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
+    let months = |times: &Vec<f64>| -> Option<Vec<f64>> {
+        let dates: Vec<_> = times.iter().map(|&time| civil(time)).collect();
+        let (wanted, clock) = (dates.iter().map(|date| date.2).max()?, dates[0].3);
+        let month = |&(year, month, day, second): &(i64, i64, i64, f64)| {
+            let regular = second == clock && day == wanted.min(days_in_month(year, month));
+            regular.then_some((12 * year + month - 1) as f64)
+        };
+        dates.iter().map(month).collect()
+    };
+    people.iter().map(months).collect()
+}
+
+/// A moment on a scale of calendar months, the part of a month that has passed as a fraction.
+fn month_scale(time: f64) -> f64 {
+    let (year, month, day, second) = civil(time);
+    let passed = ((day - 1) as f64 + second / 86_400.0) / days_in_month(year, month) as f64;
+    (12 * year + month - 1) as f64 + passed
+}
+
+/// The number of steps from a person's first time to each of `times`, rounded, and the largest share of a step that was rounded away.
+pub(super) fn rounded(times: &[f64], step: StepLength) -> (Vec<f64>, f64) {
+    let (scale, length): (fn(f64) -> f64, f64) = match step {
+        StepLength::Number(length) | StepLength::Seconds(length) => (|time| time, length),
+        StepLength::Months(months) => (month_scale, f64::from(months)),
+    };
+    let first = times.first().map_or(0.0, |&time| scale(time));
+    let steps = times.iter().map(|&time| (scale(time) - first) / length);
+    let away = steps.clone().map(|k| (k - k.round()).abs()).fold(0.0, f64::max);
+    (steps.map(f64::round).collect(), away)
+}
 
 /// The step from each time to the next, common to all people of a file.
 ///
@@ -21,6 +142,11 @@ impl Step {
         let steps = people.flat_map(|times| times.windows(2).map(|pair| pair[1] - pair[0]));
         let length = steps.filter(|&step| step > 0.0).fold(f64::INFINITY, f64::min);
         Self { length, whole }
+    }
+
+    /// Steps of one, between times that were rounded to whole numbers of them.
+    pub fn one() -> Self {
+        Self { length: 1.0, whole: true }
     }
 
     /// Whether `next` is not one step after `previous`.
@@ -81,5 +207,50 @@ mod tests {
         let step = step(&[&tenths]);
         assert!(tenths.windows(2).all(|pair| !step.is_gap(pair[0], pair[1])));
         assert!(step.is_gap(1e9, 1e9 + 0.1001));
+    }
+
+    fn moments(dates: &[&str]) -> Vec<f64> {
+        dates.iter().map(|date| super::super::calendar::moment(date).unwrap()).collect()
+    }
+
+    #[test]
+    fn one_day_of_every_month_is_a_step_of_a_month() {
+        let regular = [moments(&["2023-11-30", "2023-12-30", "2024-02-29", "2024-03-30"]), moments(&["2024-01-05"])];
+        let months = in_months(&regular).unwrap();
+        assert_eq!(months[0], [24286.0, 24287.0, 24289.0, 24290.0]);
+        assert_eq!(in_months(&[moments(&["2024-01-05", "2024-02-06"])]), None);
+        assert_eq!(in_months(&[moments(&["2024-01-05T08:00", "2024-02-05T09:00"])]), None);
+        assert_eq!(in_months(&[moments(&["2024-01-05", "2024-02-05"]), moments(&["2024-01-05", "2024-01-12"])]), None);
+    }
+
+    #[test]
+    fn visits_that_are_nearly_regular_are_rounded_and_the_most_is_said() {
+        let (steps, away) = rounded(&[10.0, 16.5, 23.0, 36.0], StepLength::Number(6.0));
+        assert_eq!(steps, [0.0, 1.0, 2.0, 4.0]);
+        assert!((away - 1.0 / 3.0).abs() < 1e-12, "{away}");
+        let visits = moments(&["2024-01-10", "2024-02-07", "2024-03-15", "2024-04-09"]);
+        assert_eq!(rounded(&visits, "1mo".parse().unwrap()).0, [0.0, 1.0, 2.0, 3.0]);
+        assert_eq!(rounded(&visits, "30d".parse().unwrap()).0, [0.0, 1.0, 2.0, 3.0]);
+        assert_eq!(rounded(&visits, "2w".parse().unwrap()).0, [0.0, 2.0, 5.0, 6.0]);
+    }
+
+    #[test]
+    fn steps_are_read_and_said_with_their_units() {
+        let said = |text: &str| text.parse::<StepLength>().map(|step| step.to_string());
+        let expected = [
+            ("6", "6"),
+            ("7d", "7 days"),
+            ("1w", "7 days"),
+            ("1mo", "1 month"),
+            ("2y", "2 years"),
+            ("36h", "36 hours"),
+        ];
+        for (text, words) in expected {
+            assert_eq!(said(text).as_deref(), Ok(words));
+        }
+        assert_eq!(said("90min").as_deref(), Ok("5400 seconds"));
+        for text in ["", "0", "-1", "mo", "1.5mo", "7 fortnights", "inf", "nan", "1e400", "7D"] {
+            assert_eq!(said(text), Err(StepError(text.into())));
+        }
     }
 }

@@ -96,6 +96,17 @@ impl Disagreement {
         self.pairs().enumerate().map(share).collect()
     }
 
+    /// For each person in the order in which they were counted, the share of their decisions that differ between two levels, for the pair
+    /// of levels between which most do; 0 for a person without decisions.
+    pub fn by_person(&self) -> Vec<f64> {
+        let people = self.decisions.len();
+        let share = |(i, decisions): (usize, &f64)| {
+            let most = self.differ.iter().skip(i).step_by(people).copied().fold(0.0, f64::max);
+            if *decisions > 0.0 { most / decisions } else { 0.0 }
+        };
+        self.decisions.iter().enumerate().map(share).collect()
+    }
+
     /// The metric; people are the independent units behind its standard errors. Equal horizons or not, every decision counts once.
     pub fn summary(&self, deterministic: bool) -> Unfairness {
         let people = self.decisions.len();
@@ -186,6 +197,13 @@ mod tests {
             assert_eq!((share.pair, share.differ, share.total_variation), (pair, estimate.mean, estimate.mean));
         }
         assert!(counted().weighted(&[0.0; 3], true).iter().all(|share| share.differ == 0.0));
+    }
+
+    #[test]
+    fn a_person_is_measured_by_the_pair_that_differs_most() {
+        // Between 0 and 2 the first two people differ twice in two decisions; the third never does.
+        assert_eq!(counted().by_person(), [1.0, 1.0, 0.0]);
+        assert_eq!(Disagreement::new(1, 2, 2).by_person(), [0.0]);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! | would other past actions change the decision? | [`strict_unfairness`] | a world |
 //! | CF metric and action rates on recorded histories | [`audit`] | a mechanism fitted apart from the policy's |
 //! | the same with an interval that knows the mechanism is estimated | [`unfairness()`] | a certificate, or the judged people |
+//! | the same for policies that were learned fold by fold | [`cross_fitted_unfairness`] | the certificates of the folds |
 //! | how much must be wrong? | [`sensitivity`] | the same |
 //! | value over the recorded horizon, differences, intervals that cover | [`recorded::recorded_values`] | π along them |
 //! | value over an endless horizon, by regression | [`fitted_q_evaluation`] | π along them, features |
@@ -41,5 +42,6 @@ pub use paths::{Paths, paths};
 pub use rollout::{Evaluation, evaluate};
 pub use strict::{Alternatives, PASTS_LIMIT, StrictUnfairness, TooManyPasts, strict_unfairness};
 pub use unfairness::{
-    Carried, ParityGap, UnfairnessError, UnfairnessLaw, Yardstick, finite_sample_bound, parity_gap, unfairness,
+    Carried, CrossFitted, HeldOut, ParityGap, UnfairnessError, UnfairnessLaw, Yardstick, cross_fitted_unfairness,
+    finite_sample_bound, parity_gap, parity_gap_of, unfairness,
 };

@@ -140,9 +140,8 @@ impl Gram {
         if !(0.0..=tolerance::GRAM_CONDITION).contains(&condition) {
             return Err(GramRefusal::IllConditioned { condition });
         }
-        let (min_eigenvalue, _) = extreme_eigenvalues(&self.matrix, n);
         let upper = (0..n * n).map(|at| lower[at % n * n + at / n]).collect();
-        Ok(GramFactor { features: n, lower, upper, scales, condition, min_eigenvalue })
+        Ok(GramFactor { features: n, lower, upper, scales, condition })
     }
 }
 
@@ -172,7 +171,6 @@ pub struct GramFactor {
     upper: Vec<f64>,
     scales: Vec<f64>,
     condition: f64,
-    min_eigenvalue: f64,
 }
 
 impl GramFactor {
@@ -207,11 +205,6 @@ impl GramFactor {
     /// Ratio of extreme eigenvalues once the diagonal is brought to [1, 4).
     pub fn condition(&self) -> f64 {
         self.condition
-    }
-
-    /// Smallest eigenvalue of XᵀX in the caller's units.
-    pub fn min_eigenvalue(&self) -> f64 {
-        self.min_eigenvalue
     }
 }
 

@@ -5,6 +5,7 @@
 //! | β minimising ‖y − Xβ‖, and is it unique? | [`least_squares()`] | NIST StRD certified values |
 //! | the same for many y, at one product each | [`Gram`] | the QR path |
 //! | the same with a penalty on each weight | [`RidgeFactor`] | Gaussian elimination |
+//! | the same for every weight of one penalty | `ridge_path` | the QR path |
 //! | Σ wⱼ columnⱼ and Xᵀy on blocks of rows | [`block`] | plain loops |
 //! | E f(U) for uniform or normal U | [`quadrature`] | moments in closed form |
 //! | which random numbers? | [`Stream`] | pinned literals |
@@ -17,6 +18,7 @@ pub mod block;
 mod bootstrap;
 mod estimate;
 mod gram;
+mod holm;
 pub(crate) mod lanes;
 mod law;
 mod least_squares;
@@ -26,6 +28,7 @@ mod packed;
 mod person_weights;
 pub mod quadrature;
 mod ridge;
+pub(crate) mod ridge_path;
 mod row_factor;
 pub(crate) mod sequential;
 mod slope;
@@ -38,6 +41,7 @@ pub(crate) mod vector_state;
 pub use bootstrap::{bootstrap_interval, quantile};
 pub use estimate::Estimate;
 pub use gram::{Gram, GramFactor, GramRefusal};
+pub use holm::holm;
 pub use law::Law;
 pub use least_squares::{LeastSquares, LeastSquaresError, least_squares};
 pub use monomials::{Monomials, TooManyMonomials};

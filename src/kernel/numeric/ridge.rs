@@ -69,6 +69,16 @@ impl RidgeFactor {
         let d = self.size;
         assert_eq!(b.len(), d, "a right-hand side of the factor's size");
         self.half_solve_in_place(b);
+        self.other_half_solve_in_place(b);
+    }
+
+    /// b ← L⁻ᵀ b.
+    ///
+    /// # Panics
+    /// If b has not d entries.
+    pub fn other_half_solve_in_place(&self, b: &mut [f64]) {
+        let d = self.size;
+        assert_eq!(b.len(), d, "a right-hand side of the factor's size");
         for i in (0..d).rev() {
             b[i] = (b[i] - dot(&self.upper[i * d + i + 1..(i + 1) * d], &b[i + 1..])) / self.upper[i * d + i];
         }

@@ -55,22 +55,16 @@ impl<M: Mechanism> Sequential<M> {
         scratch.all_next.resize(n * p * levels, 0.0);
         scratch.all_reward.resize(n * levels, 0.0);
         for k in 0..levels {
-            for (row, view) in scratch.level_states.chunks_exact_mut(p).zip(memory.view.chunks_exact(p * levels)) {
-                row.copy_from_slice(&view[k * p..(k + 1) * p]);
-            }
+            gather(&memory.view, (k * p, p, p * levels), &mut scratch.level_states);
             self.mechanism.mean(k, &scratch.level_states, actions, &mut scratch.next, &mut scratch.reward);
-            for (i, (next, reward)) in scratch.next.chunks_exact(p).zip(&scratch.reward).enumerate() {
-                scratch.all_next[(i * levels + k) * p..(i * levels + k + 1) * p].copy_from_slice(next);
-                scratch.all_reward[i * levels + k] = *reward;
-            }
+            scatter(&scratch.next, (k * p, p, p * levels), &mut scratch.all_next);
+            scatter(&scratch.reward, (k, 1, levels), &mut scratch.all_reward);
             let Some(law) = self.mechanism.noise() else { continue };
             scratch.all_next_spread.resize(n * p * levels, 0.0);
             scratch.all_reward_spread.resize(n * levels, 0.0);
             law.spread(k, &scratch.level_states, actions, &mut scratch.next, &mut scratch.reward);
-            for (i, (next, reward)) in scratch.next.chunks_exact(p).zip(&scratch.reward).enumerate() {
-                scratch.all_next_spread[(i * levels + k) * p..(i * levels + k + 1) * p].copy_from_slice(next);
-                scratch.all_reward_spread[i * levels + k] = *reward;
-            }
+            scatter(&scratch.next, (k * p, p, p * levels), &mut scratch.all_next_spread);
+            scatter(&scratch.reward, (k, 1, levels), &mut scratch.all_reward_spread);
         }
     }
 }
@@ -185,14 +179,35 @@ impl<M: Mechanism> Sequential<M> {
     }
 }
 
+/// Where a part of each row lies: its start, its length, and the length of a row.
+type Part = (usize, usize, usize);
+
+/// One part of every row, packed. A call for each copy costs more than a copy of one number, and one number is what most rows have.
+#[inline]
+fn gather(rows: &[f64], (start, length, width): Part, out: &mut [f64]) {
+    if length == 1 {
+        return out.iter_mut().zip(rows.iter().skip(start).step_by(width)).for_each(|(x, from)| *x = *from);
+    }
+    for (x, row) in out.chunks_exact_mut(length).zip(rows.chunks_exact(width)) {
+        x.copy_from_slice(&row[start..start + length]);
+    }
+}
+
+/// The way back.
+#[inline]
+fn scatter(packed: &[f64], (start, length, width): Part, rows: &mut [f64]) {
+    if length == 1 {
+        return rows.iter_mut().skip(start).step_by(width).zip(packed).for_each(|(x, from)| *x = *from);
+    }
+    for (row, x) in rows.chunks_exact_mut(width).zip(packed.chunks_exact(length)) {
+        row[start..start + length].copy_from_slice(x);
+    }
+}
+
 /// ŝᵏ = s − mean(z) + mean(k), and s itself when k = z.
 fn shift(world: &mut [f64], state: &[f64], factual_mean: &[f64], mean: &[f64], is_factual: bool) {
-    if is_factual {
-        world.copy_from_slice(state);
-        return;
-    }
     for (((w, s), from), to) in world.iter_mut().zip(state).zip(factual_mean).zip(mean) {
-        *w = s - from + to;
+        *w = if is_factual { *s } else { s - from + to };
     }
 }
 

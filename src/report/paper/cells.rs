@@ -28,7 +28,10 @@ pub(super) fn kept(x: f64) -> f64 {
 /// The cells of one kind, in canonical order; studies' splits have no place here.
 pub(super) fn pack(records: &[Record]) -> String {
     let mut methods: Vec<Method> = Vec::new();
-    for result in records.iter().flat_map(|r| &r.results) {
+    // From the cells with the most methods, so that every cell finds its own in its own order.
+    let mut longest: Vec<&Record> = records.iter().collect();
+    longest.sort_by_key(|record| std::cmp::Reverse(record.results.len()));
+    for result in longest.iter().flat_map(|r| &r.results) {
         if !methods.contains(&result.method) {
             methods.push(result.method);
         }

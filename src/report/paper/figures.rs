@@ -6,6 +6,7 @@ use crate::kernel::numeric::Estimate;
 use crate::report::Figure;
 use crate::report::plot::{Axis, BLUE, Chart, GREEN, Ink, Marker, ORANGE, Series, Span, VERMILION};
 use crate::report::real_data::action_shares;
+use crate::report::regret_panels::RegretPanels;
 use crate::report::semi::semi_at;
 use crate::report::sim_all_panels::Panels;
 use crate::reproduction::{Label, PaperWorld};
@@ -28,6 +29,14 @@ pub(super) fn figures(sources: &Sources) -> Files {
             figures.push(panels.unfairness_over_strength(c));
             let panels = Panels { size: HALF, ..panels };
             figures.push(panels.long_values(g, super::numbers::optimum_at(results, world, scale.strength)));
+        }
+    }
+    let regret_scale = results.scale(Label::Regret);
+    if !results.regret.is_empty() {
+        let letters = [['a', 'b', 'c'], ['d', 'e', 'f']];
+        for (panels, [a, b, c]) in super::tables::regret_panels(results, &regret_scale).into_iter().zip(letters) {
+            let panels = RegretPanels { size: THIRD, ..panels };
+            figures.extend([panels.by_method(a), panels.three_laws(b), panels.in_error(c)]);
         }
     }
     for study in *studies {

@@ -12,6 +12,7 @@
 //! and a test says so.
 
 mod cells;
+mod coverage;
 mod figures;
 mod labels;
 mod numbers;

@@ -6,6 +6,7 @@ use crate::report::learners::Tally;
 use crate::report::number::{plain, tick, with_bounds, with_interval};
 use crate::report::plot::SIZE;
 use crate::report::real_data::ADDITIVITY_LEVEL;
+use crate::report::regret_panels::Quantity;
 use crate::report::sim_all_panels::Panels;
 use crate::reproduction::summary::{CONFIDENCE, rate};
 use crate::reproduction::{Cell, DISCOUNT, Method, PaperWorld, Study};
@@ -17,6 +18,7 @@ pub(super) fn numbers(sources: &Sources) -> BTreeMap<String, String> {
     let mut all = Numbers::default();
     all.run(sources);
     all.learners(sources);
+    all.regret(sources);
     for world in [PaperWorld::Linear, PaperWorld::Nonlinear] {
         all.world(sources, world);
     }
@@ -134,10 +136,69 @@ impl Numbers {
                 self.put(name(&format!("price.{at}")), text);
             }
         }
-        if let (Some(p), Some((fair, _))) = (ours.last(), optimum_at(sources.results, world, scale.strength)) {
-            let regret = Estimate { mean: fair - p.long_value.mean, ..p.long_value };
-            self.put(name("regret.ours"), with_interval(regret, 3));
+        if let Some((fair, _)) = optimum_at(sources.results, world, scale.strength) {
+            let above = |m: &crate::reproduction::Measured| m.long_value.is_some_and(|v| v.mean > fair);
+            let by_size = panels.by_size();
+            let here = panels.records.iter().filter(|r| by_size(&r.cell).is_some());
+            let ours: Vec<bool> = here.filter_map(|r| r.measured(Method::Ours)).map(above).collect();
+            let count = ours.iter().filter(|above| **above).count();
+            self.put(name("ours.above.best"), format!("{} of {}", tick(count as f64), tick(ours.len() as f64)));
         }
+        let ratio = |at: Option<&crate::reproduction::summary::Point>,
+                     other: Option<&crate::reproduction::summary::Point>| {
+            at.zip(other).map_or("–".into(), |(a, b)| plain(a.unfairness.mean / b.unfairness.mean, 2))
+        };
+        let known = panels.over_size(Method::KnownForm);
+        self.put(name("known.ratio.first"), ratio(ours.first(), known.first()));
+        self.put(name("known.ratio.last"), ratio(ours.last(), known.last()));
+        for method in [Method::Full, Method::Unaware, Method::Ours] {
+            let points: Vec<_> = panels.over_strength(method).iter().map(|p| (p.at, p.unfairness)).collect();
+            let words = crate::report::sim_all::course(&points).unwrap_or("–".into());
+            self.put(name(&format!("course.{method}")), words);
+        }
+        if let Some(words) = crate::report::sim_all::without_effect(&panels) {
+            self.put(name("without.effect"), words);
+        }
+    }
+
+    /// What is lost to the best fair policy.
+    fn regret(&mut self, sources: &Sources) {
+        let scale = sources.results.scale(crate::reproduction::Label::Regret);
+        let worlds = super::tables::regret_panels(sources.results, &scale);
+        let count = |n: usize| tick(n as f64);
+        self.put("regret.cells", count(sources.results.regret.len()));
+        self.put("regret.N.first", scale.regret.sizes.first().map_or("–".into(), |&n| count(n)));
+        self.put("regret.N.last", scale.regret.sizes.last().map_or("–".into(), |&n| count(n)));
+        self.put("regret.people", count(scale.regret.evaluation_people));
+        self.put("regret.decisions", count(scale.regret.evaluation_horizon));
+        self.put("regret.precision", crate::report::regret::precision(&worlds).unwrap_or("–".into()));
+        for panels in &worlds {
+            let name = |what: &str| format!("{}.regret.{what}", panels.world);
+            let text = |fit: Result<crate::kernel::numeric::SlopeFit, _>| {
+                fit.map_or("–".into(), |fit| with_bounds(fit.slope, fit.interval, 2))
+            };
+            let plain = crate::reproduction::Learner::LeastSquares;
+            for quantity in Quantity::EVERY {
+                let slope = panels.slope(plain, Method::Ours, quantity);
+                self.put(name(&format!("ours.{}", quantity.name())), text(slope));
+                self.put(
+                    name(&format!("error.{}", quantity.name())),
+                    text(panels.slope_in_error(Method::BestRule, quantity)),
+                );
+            }
+            self.put(name("oracle"), text(panels.slope(plain, Method::Oracle, Quantity::Regret)));
+            self.put(name("best-rule"), text(panels.slope(plain, Method::BestRule, Quantity::Regret)));
+            let seeds = panels.over_size(plain, Method::Ours, false, |m| m.regret.map(|e| e.mean));
+            let counts: Vec<usize> = seeds.iter().map(|(_, values)| values.len()).collect();
+            let (low, high) = (counts.iter().min().copied().unwrap_or(0), counts.iter().max().copied().unwrap_or(0));
+            self.put(
+                name("panels"),
+                if low == high { count(low) } else { format!("{} to {}", count(low), count(high)) },
+            );
+        }
+        let (intervals, within) = super::coverage::counts();
+        self.put("coverage.intervals", intervals.to_string());
+        self.put("coverage.within", within.to_string());
     }
 
     /// One study: sizes, and what the policies are worth beside each other.

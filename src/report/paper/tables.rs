@@ -1,15 +1,18 @@
 //! The tables.
 
-use super::numbers::{optimum_at, paired, to_error};
-use super::{Peer, Quartiles, Results, Sources};
+use super::numbers::{paired, to_error};
+use super::{Peer, Quartiles, Results, Sources, coverage};
 use crate::kernel::numeric::Estimate;
 use crate::report::learners::{self, Tally};
 use crate::report::number::{plain, with_bounds, with_interval};
 use crate::report::plot::SIZE;
 use crate::report::real_data::table as real_data;
+use crate::report::regret;
+use crate::report::regret_panels::RegretPanels;
+use crate::report::sim_all::without_rounding;
 use crate::report::sim_all_panels::Panels;
 use crate::report::{Table, paper_table};
-use crate::reproduction::{Label, Method, PaperWorld, Study};
+use crate::reproduction::{Label, Learner, Measured, Method, PaperWorld, Scale, Study};
 use crate::theory::{Kind, Row};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +26,15 @@ pub(super) fn tables(sources: &Sources) -> BTreeMap<String, Table> {
     };
     add("methods", methods(sources));
     add("learners", learners(sources).0);
-    add("regret", regret(sources));
+    let scale = sources.results.scale(Label::Regret);
+    let worlds = regret_panels(sources.results, &scale);
+    add("regret_slopes", regret::slopes(&worlds));
+    add("regret_floors", regret::floors(&worlds));
+    add("regret_learners", regret::both_learners(&worlds));
+    add("fair_values", fair_values(&worlds));
+    add("coverage", coverage::table());
+    add("stable", coverage::stable());
+    add("ladder", coverage::ladder());
     add("optima", optima(sources));
     add("rates", rates(sources));
     add("additivity", additivity(sources));
@@ -68,27 +79,39 @@ pub(super) fn learners(sources: &Sources) -> (Table, Tally) {
     learners::differences(&sim_all.iter().chain(networks).cloned().collect::<Vec<_>>(), &sources.scale)
 }
 
-/// J*CF less the value over the long horizon, over N.
-fn regret(sources: &Sources) -> Table {
-    let scale = &sources.scale;
-    let columns = ["N", "Oracle, linear", "Ours, linear", "Oracle, non-linear", "Ours, non-linear"];
-    let mut table = Table::new("", 1, columns);
-    for &size in &scale.sizes {
-        let mut row = vec![size.to_string()];
-        for world in WORLDS {
-            let panels = Panels { records: &sources.results.sim_all, scale, world, size: SIZE };
-            let best = optimum_at(sources.results, world, scale.strength);
-            for method in [Method::Oracle, Method::Ours] {
-                let point = panels.over_size(method).into_iter().find(|p| p.at == size as f64);
-                row.push(match (point, best) {
-                    (Some(p), Some((fair, _))) => {
-                        with_interval(Estimate { mean: fair - p.long_value.mean, ..p.long_value }, 3)
-                    }
-                    _ => "–".into(),
-                });
+/// The cells of `fig:regret`, world by world.
+pub(super) fn regret_panels<'a>(results: &'a Results, scale: &'a Scale) -> [RegretPanels<'a>; 2] {
+    WORLDS.map(|world| RegretPanels { records: &results.regret, scale, world, size: SIZE })
+}
+
+/// J, Ṽ, J − Ṽ and regret of those that learned something, at the figure's N.
+fn fair_values(worlds: &[RegretPanels; 2]) -> Table {
+    let columns = ["method", "world", "value J", "fair value Ṽ", "gained by unfairness J − Ṽ", "regret J*CF − Ṽ"];
+    let mut table = Table::new("", 2, columns);
+    let people = worlds[0].scale.size as f64;
+    for panels in worlds {
+        for method in [Method::Full, Method::Unaware, Method::Oracle, Method::Ours] {
+            let parts: [fn(&Measured) -> Option<f64>; 4] = [
+                |m| Some(m.value.mean),
+                |m| m.fair.map(|e| e.mean),
+                |m| m.gained.map(|e| e.mean),
+                |m| m.regret.map(|e| e.mean),
+            ];
+            let cells = parts.map(|part| {
+                let all = panels.over_size(Learner::LeastSquares, method, false, part);
+                all.into_iter().find(|(at, _)| *at == people).map(|(_, values)| Estimate::of(&values))
+            });
+            if let [Some(value), Some(fair), Some(gained), Some(regret)] = cells {
+                table.push([
+                    method.title(),
+                    panels.world.to_string(),
+                    with_interval(value, 2),
+                    with_interval(fair, 2),
+                    with_interval(without_rounding(gained), 3),
+                    with_interval(regret, 4),
+                ]);
             }
         }
-        table.push(row);
     }
     table
 }
@@ -204,10 +227,18 @@ fn peers_fitted_q(sources: &Sources) -> Table {
     table
 }
 
+/// What ran on either side, where it is not the same algorithm.
+fn unlike(row: &Peer) -> Option<&'static str> {
+    (row.peer == "PyCFRL" && row.what == "file to policy and value").then_some("our least squares, its networks")
+}
+
 /// Everything else that was compared.
 fn peers(sources: &Sources) -> Table {
     let mut table = Table::new("", 3, ["task", "peer", "size", "their time / ours", "bar", "reached"]);
-    for row in single(sources).filter(|row| row.count("n").is_none() || row.times.is_some()) {
+    let mut rows: Vec<&Peer> = single(sources).filter(|row| row.count("n").is_none() || row.times.is_some()).collect();
+    // What compares like with like comes first.
+    rows.sort_by_key(|row| unlike(row).is_some());
+    for row in rows {
         let value = |value: &serde_json::Value| value.as_f64().map_or(value.to_string(), crate::report::number::tick);
         let size: Vec<String> = row.size.iter().map(|(name, x)| format!("{name} {}", value(x))).collect();
         let bar = row.bar.map_or("–".into(), |bar| {
@@ -216,7 +247,8 @@ fn peers(sources: &Sources) -> Table {
         });
         let ratio = row.ratio.map_or("–".into(), quartiles);
         let reached = row.reached.map_or("–", |yes| if yes { "yes" } else { "no" });
-        table.push([row.what.clone(), row.peer.clone(), size.join(", "), ratio, bar, reached.into()]);
+        let what = unlike(row).map_or(row.what.clone(), |words| format!("{}: {words}", row.what));
+        table.push([what, row.peer.clone(), size.join(", "), ratio, bar, reached.into()]);
     }
     table
 }

@@ -1,6 +1,7 @@
 //! The few marks every chart is made of.
 
 use super::palette::{GRID, INK, MUTED, Marker};
+use crate::kernel::data::visible;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -64,7 +65,7 @@ impl Canvas<'_> {
             Hang::Right => HPos::Right,
         };
         let style = ("sans-serif", size * FONT * UNITS).into_font().color(&color).pos(Pos::new(h, VPos::Center));
-        self.area.draw(&Text::new(text.to_string(), unit(at), style)).expect("text takes every drawing");
+        self.area.draw(&Text::new(visible(text), unit(at), style)).expect("text takes every drawing");
     }
 
     /// A marker.

@@ -7,11 +7,13 @@ mod axis;
 mod canvas;
 mod chart;
 mod dumbbell;
+mod forest;
 mod palette;
 
 pub use axis::{Axis, Spacing};
 pub use chart::{Chart, Reference, SIZE, Series, Span, WIDTH};
 pub use dumbbell::{Dumbbell, Pair};
+pub use forest::{Forest, ForestRow};
 pub use palette::{
     BLUE, BROWN, GREEN, GRID, INK, Ink, MUTED, Marker, ORANGE, PINE, PLUM, PURPLE, SAND, SKY, VERMILION,
 };

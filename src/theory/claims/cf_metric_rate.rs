@@ -35,21 +35,11 @@ pub(super) const CLAIMS: &[Claim] = &[
     .runs("kernel::evaluate::evaluate"),
     Claim::ours(
         "rate:cf_metric",
-        "the CF metric of Ours falls like N^{−1/2}; with means that stay wrong it does not",
+        "the CF metric of Ours falls like N^{−1/2}; with means that stay wrong, or noise that is not additive, it does not",
         &["linear world, δ = 1", "linear means, a class that holds the truth", "asm:additive"],
         Expected::NotRefuted,
         |budget| rate(budget, Setting::Sound),
-        |budget| rate(budget, Setting::Biased),
-    )
-    .at(421, r"the CF metric of our approach decreases with increasing sample size $N$")
-    .runs("Sequential, fitted_q_iteration"),
-    Claim::ours(
-        "rate:cf_metric",
-        "the CF metric of Ours falls like N^{−1/2}; with noise that is not additive it does not",
-        &["linear world, δ = 1", "linear means, a class that holds the truth", "asm:additive"],
-        Expected::NotRefuted,
-        |budget| rate(budget, Setting::Sound),
-        |budget| rate(budget, Setting::NotAdditive),
+        either_control,
     )
     .at(421, r"the CF metric of our approach decreases with increasing sample size $N$")
     .runs("Sequential, fitted_q_iteration"),
@@ -161,6 +151,17 @@ fn rate(budget: Budget, setting: Setting) -> Verdict {
         })
     });
     runs.judge(0, -0.5, Stream::new(86))
+}
+
+/// Refuted only if both controls are: means that stay wrong, and noise that is not additive.
+fn either_control(budget: Budget) -> Verdict {
+    match rate(budget, Setting::Biased) {
+        wrong @ Verdict::Refuted { .. } => match rate(budget, Setting::NotAdditive) {
+            Verdict::Refuted { .. } => wrong,
+            standing => standing,
+        },
+        standing => standing,
+    }
 }
 
 /// The library's metric against the definition, for the rule a = 1{s > 0} on the observed state.

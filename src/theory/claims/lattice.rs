@@ -1,6 +1,5 @@
 //! The lattice bed: finite, additive, and recovered exactly once means are good enough.
 
-use super::scaling::{Runs, doubling, seeds};
 use super::search::{EQUAL, Equalities};
 use super::tabular::Tabular;
 use super::{Budget, Claim, Expected, Verdict};
@@ -27,15 +26,6 @@ pub(super) const CLAIMS: &[Claim] = &[
         Expected::Exact,
         |budget| recovery(budget, 0.0),
         |budget| recovery(budget, 0.6),
-    )
-    .runs("kernel::preprocess::Sequential"),
-    Claim::ours(
-        "bed:lattice",
-        "the error of counterfactual states falls like N^{−1/2}",
-        &["asm:additive", "cell means", "N ≥ 1600"],
-        Expected::NotRefuted,
-        |budget| state_error(budget, 0.0),
-        |budget| state_error(budget, 0.3),
     )
     .runs("kernel::preprocess::Sequential"),
 ];
@@ -145,13 +135,4 @@ fn recovery(budget: Budget, bias: f64) -> Verdict {
         });
     }
     equal.verdict()
-}
-
-/// The error is the largest of many, whose law settles slowly: over N = 200 … 12 800 two hundred seeds saw a slope of −0.477
-/// [−0.495, −0.459]. Sizes start at N = 1600 for that reason, with draws that were not seen before.
-fn state_error(budget: Budget, bias: f64) -> Verdict {
-    let runs = Runs::make("N", doubling(1600.0), seeds(budget, bias != 0.0), |n, seed| {
-        Some([errors(n as usize, bias, Stream::new(95).index(n as u64).index(seed)).0])
-    });
-    runs.judge(0, -0.5, Stream::new(94))
 }

@@ -1,9 +1,10 @@
-//! The theory as executable claims: every numbered statement of the source document, in print and corrected, with a check
+//! The theory as executable claims: every numbered statement of the source document, as it stands and corrected, with a check
 //! that can fail and a control where it does.
 //!
 //! A verdict is never "true". It is [`Verdict::Exact`] (enumerated or in closed form, with the largest deviation),
 //! [`Verdict::NotRefuted`] (searched: cases, worst ratio of left to right side), [`Verdict::Refuted`] (with a witness that can
-//! be recomputed from its text) or [`Verdict::Inconclusive`]. Labels are those of the source document where it has them
+//! be recomputed from its text) or [`Verdict::Inconclusive`]. Each claim says whose it is ([`Kind`]: printed, implied, assumed, or ours), quotes the
+//! document's words with their line, names the library's code that it runs, and the error that it follows from. Labels are those of the source document where it has them
 //! (`thm:cf`, `alg:cf:1`); D1 … D22 and E1 … E12 count the displays of the supplement's proofs of `thm:regret` and
 //! `thm:cf_metric`, C1 … C13 those of `thm:sr_policy`.
 //!
@@ -23,9 +24,11 @@ mod beds;
 mod cf_metric_rate;
 mod circle;
 mod claim;
+mod deployed;
 mod fairness;
 mod fast_rate;
 mod finite;
+mod from_data;
 mod lattice;
 mod lemma_p;
 mod paper_worlds;
@@ -34,12 +37,14 @@ mod process;
 mod regret;
 mod scaling;
 mod search;
+mod shipped;
 mod stationary;
 mod stored;
 mod strict;
 mod tabular;
 mod unbounded;
 mod unchecked;
+mod unequal_spread;
 mod unfairness;
 
 pub use claim::{ARITHMETIC, Budget, Claim, Expected, Kind, Law, Quotation, Row, Verdict, Witness};
@@ -67,15 +72,21 @@ pub fn claims() -> Vec<Claim> {
         &circle::claims(),
         cf_metric_rate::CLAIMS,
         lattice::CLAIMS,
+        deployed::CLAIMS,
+        from_data::CLAIMS,
+        unequal_spread::CLAIMS,
         paper_worlds::CLAIMS,
         unbounded::CLAIMS,
     ]
     .concat()
 }
 
-/// The claims that take little time: all but the rates, which need hundreds of data sets each.
+/// The claims that take little time: all but the rates and coverages, which need dozens of data sets each.
 pub fn swift_claims() -> Vec<Claim> {
-    claims().into_iter().filter(|claim| !claim.label.starts_with("rate:") && claim.label != "bed:lattice").collect()
+    let long = |claim: &Claim| {
+        claim.label.starts_with("rate:") || claim.label == "bed:lattice" || claim.runs.contains("evaluate::unfairness")
+    };
+    claims().into_iter().filter(|claim| !long(claim)).collect()
 }
 
 /// Examines all claims in parallel; `progress` is called after each, in order of completion.

@@ -43,6 +43,15 @@ impl Search {
         ratio
     }
 
+    /// One case of left < right, for numbers without rounding error: equality is a counterexample.
+    pub fn less(&mut self, left: f64, right: f64, text: impl FnOnce() -> String) {
+        self.trials += 1;
+        if !(left < right) && self.witness.is_none() {
+            self.witness = Some(Witness { text: text(), left, right, law: None });
+        }
+        self.worst = self.worst.max(if right > 0.0 { left / right } else { 0.0 });
+    }
+
     /// Refuted with the first witness, or not.
     pub fn verdict(self) -> Verdict {
         match self.witness {

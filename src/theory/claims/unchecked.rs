@@ -11,6 +11,7 @@ pub const UNCHECKED: &[(&str, &str)] = &[
     ("C8", "a definition: R̃ = Σ pₖℝᵏ; used in C12"),
     ("C9", "an index set (j from 1, and R̃ₜ₋₂); its content is C2"),
     ("C13", "is thm:sr_policy in print"),
+    ("E6", "is E5 in other words"),
     ("F-1", "a value: the first means of the linear world are δ apart"),
     ("F-2", "is X13"),
     ("F-4", "values of expit; printed in the witness of X13"),

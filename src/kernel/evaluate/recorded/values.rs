@@ -33,6 +33,8 @@ pub struct RecordedValues {
     pub allowed: (f64, f64),
     /// What people received.
     pub received: Resampled,
+    /// The same at each level; `None` where nobody of a level decided anything.
+    pub received_by_level: Vec<Option<Resampled>>,
     /// One entry per policy in the order given; `Random` is added when it is not among them.
     pub policies: Vec<RecordedValue>,
     /// How people were treated.
@@ -52,6 +54,8 @@ pub struct RecordedValue {
     pub name: String,
     /// Fitted Q evaluation with as many iterates as decisions: the main estimate.
     pub value: Resampled,
+    /// The same for the people of each level; `None` where nobody of a level decided anything.
+    pub by_level: Vec<Option<Resampled>>,
     /// The doubly robust estimate, or why there is none.
     #[serde(serialize_with = "estimate_or_reason")]
     pub doubly_robust: Result<Estimate, NoValue>,
@@ -171,7 +175,11 @@ pub fn recorded_values(
         let mean = all.pop().expect("the record itself");
         Resampled::new(mean, all, people.people())
     };
-    let received = split(rows.par_iter().map(|rows| record.received(rows)).collect());
+    let received = split(rows.par_iter().map(|rows| record.received(rows, None)).collect());
+    let of_level = |level: u32, all: Vec<f64>| people.levels.contains(&level).then(|| split(all));
+    let received_by_level = (0..people.level_count as u32)
+        .map(|z| of_level(z, rows.par_iter().map(|rows| record.received(rows, Some(z))).collect()))
+        .collect();
     let mut found: Vec<RecordedValue> = policies
         .iter()
         .map(|policy| {
@@ -188,7 +196,12 @@ pub fn recorded_values(
                 range,
                 prior: settings.prior_rows,
             };
-            let value = split(rows.par_iter().map(|rows| mean_first(people, &problem.fit(rows).first, rows)).collect());
+            let first: Vec<Vec<f64>> = rows.par_iter().map(|rows| problem.fit(rows).first).collect();
+            let mean_of = |level: Option<u32>| -> Vec<f64> {
+                first.iter().zip(&rows).map(|(first, rows)| mean_first(people, first, rows, level)).collect()
+            };
+            let value = split(mean_of(None));
+            let by_level = (0..people.level_count as u32).map(|z| of_level(z, mean_of(Some(z)))).collect();
             let itself = rows.last().expect("the record itself");
             let without = |fold: usize| -> Vec<f64> {
                 itself
@@ -206,6 +219,7 @@ pub fn recorded_values(
             RecordedValue {
                 name: policy.name.to_string(),
                 value,
+                by_level,
                 doubly_robust,
                 minus: vec![],
                 weights: weights.diagnostics(people, &probabilities, &behaviour),
@@ -237,6 +251,7 @@ pub fn recorded_values(
         horizon: people.horizon(),
         allowed,
         received,
+        received_by_level,
         policies: found,
         propensity,
         staying,
@@ -245,25 +260,26 @@ pub fn recorded_values(
     })
 }
 
-/// Σ v V(s₁) / Σ v.
-fn mean_first(people: &Followed, first: &[f64], rows: &[f64]) -> f64 {
-    let at = |i: usize| rows[people.starts[i]];
+/// Σ v V(s₁) / Σ v, of everybody or of the people of one level; 0 where a resample has none of them.
+pub(super) fn mean_first(people: &Followed, first: &[f64], rows: &[f64], level: Option<u32>) -> f64 {
+    let at = |i: usize| if level.is_none_or(|z| people.levels[i] == z) { rows[people.starts[i]] } else { 0.0 };
     let total: f64 = (0..people.people()).map(at).sum();
-    first.iter().enumerate().map(|(i, value)| at(i) * value).sum::<f64>() / total
+    let sum = first.iter().enumerate().map(|(i, value)| at(i) * value).sum::<f64>();
+    if total > 0.0 { sum / total } else { 0.0 }
 }
 
 /// The record with what all policies share.
-struct Record<'a> {
-    panel: &'a Panel,
-    people: &'a Followed,
-    settings: &'a RecordedSettings,
+pub(super) struct Record<'a> {
+    pub panel: &'a Panel,
+    pub people: &'a Followed,
+    pub settings: &'a RecordedSettings,
     /// The model of staying, when those who stayed are weighted.
-    weighted: Option<&'a Staying>,
+    pub weighted: Option<&'a Staying>,
 }
 
 impl Record<'_> {
     /// The weight of every row: how often the person is there, times the weight for having stayed.
-    fn row_weights(&self, counts: &[f64]) -> Vec<f64> {
+    pub fn row_weights(&self, counts: &[f64]) -> Vec<f64> {
         let mut rows: Vec<f64> = self.people.owners.iter().map(|&i| counts[i as usize]).collect();
         if let Some(staying) = self.weighted {
             let resampled = counts.iter().any(|c| *c != 1.0).then_some(rows.as_slice());
@@ -285,17 +301,19 @@ impl Record<'_> {
         rows
     }
 
-    /// The mean discounted reward that people received; with weights for having stayed, what all would have received.
-    fn received(&self, rows: &[f64]) -> f64 {
+    /// The mean discounted reward that people received, all or those of one level; with weights for having stayed, what all would have
+    /// received.
+    fn received(&self, rows: &[f64], level: Option<u32>) -> f64 {
         let people = self.people;
         let mut sums = vec![(0.0, 0.0); people.horizon()];
-        for person in 0..people.people() {
+        let meant = |person: &usize| level.is_none_or(|z| people.levels[*person] == z);
+        for person in (0..people.people()).filter(meant) {
             for (sum, row) in sums.iter_mut().zip(people.decided(person)) {
                 sum.0 += rows[row] * people.rewards[row];
                 sum.1 += rows[row];
             }
         }
-        let everybody: f64 = (0..people.people()).map(|i| rows[people.starts[i]]).sum();
+        let everybody: f64 = (0..people.people()).filter(meant).map(|i| rows[people.starts[i]]).sum();
         let of = |(t, (sum, weight)): (usize, &(f64, f64))| {
             let total = if self.weighted.is_some() { *weight } else { everybody };
             if total > 0.0 { self.settings.discount.powi(t as i32) * sum / total } else { 0.0 }
@@ -309,7 +327,7 @@ impl Record<'_> {
         drifts(self.people, states, &features, class.coefficients, self.settings.prior_rows)
     }
 
-    fn class(&self, reads_worlds: bool) -> FunctionClass {
+    pub fn class(&self, reads_worlds: bool) -> FunctionClass {
         let (p, people) = (self.panel.state_dim(), self.people);
         let transitions = (0..people.sources.len()).filter(|&row| people.moves(row)).count();
         // Where nobody has a second decision nothing is ever looked up after a step, and all decisions count.

@@ -66,6 +66,13 @@ impl<'a> Histories<'a> {
         self.order.iter().map(|&i| of_people[i]).collect()
     }
 
+    /// Numbers in the order of the histories, one a person in the order of the panel.
+    pub fn in_panel_order(&self, of_histories: &[f64]) -> Vec<f64> {
+        let mut found = vec![0.0; self.order.len()];
+        self.order.iter().zip(of_histories).for_each(|(&i, x)| found[i] = *x);
+        found
+    }
+
     /// Asks an agent in every world of a mechanism, as [`audit`](crate::kernel::evaluate::audit) does, and counts.
     pub fn disagreement(&self, mechanism: &dyn Mechanism, agent: &dyn Agent) -> Result<Disagreement, StateOverflow> {
         let worlds = Sequential::new(mechanism, vec![1.0; mechanism.levels()]);

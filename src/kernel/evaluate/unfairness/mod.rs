@@ -4,13 +4,15 @@
 //! policy that reads counterfactual states is exactly fair under its own estimate. So the metric is computed under many mechanisms that
 //! the data do not tell apart, and the answer is the law of what comes out.
 
+mod cross_fitted;
 mod histories;
 mod parity;
 #[cfg(test)]
 mod tests;
 
+pub use cross_fitted::{CrossFitted, HeldOut, cross_fitted_unfairness};
 pub(in crate::kernel::evaluate) use histories::Histories;
-pub use parity::{ParityGap, parity_gap};
+pub use parity::{ParityGap, parity_gap, parity_gap_of};
 
 use super::panel_audit::check;
 use super::{AuditError, PairShare, PanelDraws};
@@ -69,7 +71,7 @@ pub struct UnfairnessLaw {
     /// The lower bound that assumes no mechanism.
     pub parity_gap: ParityGap,
     /// The upper bound that holds for every number of judged people, given a confidence set for the mechanism; see
-    /// [`finite_sample_bound`]. `None` when the policy was learned from the judged people.
+    /// [`finite_sample_bound`]. `None` when the policy was learned from the judged people, or from some of them.
     pub finite_sample_bound: Option<f64>,
     /// Share at which the parity gap's interval and the finite-sample bound hold.
     pub confidence: f64,

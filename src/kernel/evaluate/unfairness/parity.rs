@@ -13,7 +13,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 /// # Assumptions
 /// Nobody's level has a cause in common with their first state (Z is a root). Nothing is assumed about noise: whatever joint law the
 /// worlds of a person have, decisions differ at least this often (a coupling cannot do better), and some law attains it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct ParityGap {
     /// G of the people judged.
     pub estimate: f64,
@@ -39,8 +39,13 @@ pub fn parity_gap(panel: &Panel, agent: &dyn Agent, coins: &[f64], confidence: f
     if !people.is_empty() {
         agent.probabilities(&mut agent.begin(&own, &states, &coins), &mut probabilities);
     }
+    parity_gap_of(&own, levels, &probabilities, actions, confidence)
+}
+
+/// The gap of action probabilities that are known: those of each person in turn, |A| numbers each, beside the person's level.
+pub fn parity_gap_of(own: &[u32], levels: usize, probabilities: &[f64], actions: usize, confidence: f64) -> ParityGap {
     let (mut sums, mut counts) = (vec![0.0; levels * actions], vec![0.0; levels]);
-    for (row, &z) in probabilities.chunks_exact(actions).zip(&own) {
+    for (row, &z) in probabilities.chunks_exact(actions).zip(own) {
         counts[z as usize] += 1.0;
         sums[z as usize * actions..].iter_mut().zip(row).for_each(|(sum, p)| *sum += p);
     }

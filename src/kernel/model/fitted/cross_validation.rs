@@ -1,19 +1,44 @@
 //! How smooth: decided by cross-validation over people.
 
 use super::basis::StateBasis;
+use super::bends::Bends;
 use super::design::Design;
 use super::regression::resolve;
 use super::spline::NaturalSpline;
 use super::terms::Block;
-use crate::kernel::data::Panel;
-use crate::kernel::numeric::{Gram, GramFactor};
+use crate::kernel::data::{Panel, Person};
+use crate::kernel::numeric::Gram;
+use crate::kernel::numeric::ridge_path::{RidgePath, squares_of_gram, squares_of_rows};
 
 /// Knots of a spline, at quantiles of the states. The penalty decides how much of them is used; a dozen are enough for any function that
 /// the noise of such studies lets one see.
 const KNOTS: usize = 12;
 
-/// Folds of people; person i of the panel is in fold i mod 5, so that sorted files do not put one kind of people into one fold.
+/// Folds of people.
 const FOLDS: usize = 5;
+
+/// The fold of each person: i mod 5, so that sorted files do not put one kind of people into one fold.
+///
+/// Files in which levels take turns can: of 40 levels in turn, the people of one are 40 apart and would all be in one fold, without which
+/// nothing is known of their level. Where some level would lie in a single fold, people are counted within their level instead.
+fn folds_of(panel: &Panel) -> Vec<usize> {
+    let by_place: Vec<usize> = (0..panel.people()).map(|i| i % FOLDS).collect();
+    let mut people: Vec<Vec<usize>> = vec![vec![]; panel.levels().len()];
+    panel.level_codes().iter().zip(&by_place).for_each(|(&z, &fold)| people[z as usize].push(fold));
+    let is_bunched = |folds: &Vec<usize>| folds.len() > 1 && folds.iter().all(|fold| *fold == folds[0]);
+    if !people.iter().any(is_bunched) {
+        return by_place;
+    }
+    let mut met = vec![0; people.len()];
+    let counted = panel.level_codes().iter().map(|&z| {
+        met[z as usize] += 1;
+        (z as usize + met[z as usize]) % FOLDS
+    });
+    counted.collect()
+}
+
+/// Rows multiplied at a time.
+const ROWS: usize = 256;
 
 /// At this penalty a spline is a straight line for all that data can tell.
 const STRAIGHT: f64 = 1e3;
@@ -55,118 +80,141 @@ pub(super) fn spline_basis(panel: &Panel, only: Option<usize>) -> StateBasis {
 /// ```text
 /// argmin over λ of  Σ_folds ‖y_f − X_f b̂₋f(λ)‖²,   b̂(λ) = (XᵀX + λ n P)⁻¹ Xᵀy,   P = LᵀL
 /// ```
-/// All of it comes from one Gram matrix of [X Y] a fold: fits without a fold are differences of sums.
+/// One reduction a fold serves all penalties and outputs: with n rows and d columns the cost is O(n d² + min(n, d)³), and growing the
+/// number of state columns multiplies d.
 pub(super) fn choose(design: &Design) -> Vec<Smoothing> {
     let p = design.panel.state_dim();
-    let sums = Sums::of(design);
     // Only splines bend.
     let grid = if matches!(design.basis, StateBasis::Spline(_)) { penalties().collect() } else { vec![0.0] };
-    let judged: Vec<Vec<Judged>> = grid.iter().filter_map(|&λ| sums.judge(design, λ)).collect();
+    // When not even a straight line is determined without some fold, the fit itself will report its rank.
+    let undetermined = Smoothing { penalty: grid[0], error: f64::INFINITY, degrees: design.columns() as f64 };
+    let Some(judged) = Bends::new(design).and_then(|bends| Judged::new(design, bends, &grid)) else {
+        return vec![undetermined; p + 1];
+    };
+    let slopes = Slopes::of(design.basis);
     let best = |output: usize| {
-        // When not even a straight line is determined without some fold, the fit itself will report its rank.
-        let Some(line) = judged.first().map(|stiffest| stiffest[output]) else {
-            return Smoothing { penalty: grid[0], error: f64::INFINITY, degrees: sums.columns as f64 };
-        };
-        let limit = line.gain.max(1.0);
-        let candidates = judged.iter().map(|outputs| outputs[output]);
-        let stable = candidates.filter(|judged| output == p || judged.gain <= limit);
-        stable
-            .fold(line, |best, judged| if judged.smoothing.error < best.smoothing.error { judged } else { best })
-            .smoothing
+        let error = |&at: &usize| judged.errors[output * grid.len() + at];
+        let gain = |at: usize| steepest(design, &slopes, &judged.coefficients(output, grid[at]));
+        let mut by_error: Vec<usize> = (0..grid.len()).collect();
+        // The stiffer of equals comes first.
+        by_error.sort_by(|a, b| error(a).total_cmp(&error(b)));
+        let limit = if output == p || by_error[0] == 0 { f64::INFINITY } else { gain(0).max(1.0) };
+        let at = by_error.into_iter().find(|&at| at == 0 || output == p || gain(at) <= limit).unwrap_or(0);
+        Smoothing { penalty: grid[at], error: error(&at), degrees: judged.degrees(grid[at]) }
     };
     (0..=p).map(best).collect()
 }
 
-/// Gram matrices of [X Y] and of the roughness.
-struct Sums {
-    columns: usize,
-    width: usize,
-    folds: Vec<Gram>,
-    total: Gram,
-    /// P = LᵀL.
-    roughness: Vec<f64>,
-}
-
-/// How a penalty did for one output.
-#[derive(Clone, Copy)]
+/// How each penalty does for each output.
 struct Judged {
-    smoothing: Smoothing,
-    /// Largest slope of the fitted function, within the knots and one width beyond.
-    gain: f64,
+    bends: Bends,
+    rows: usize,
+    everybody: RidgePath,
+    /// Cross-validated sums of squares, penalty by penalty for each output.
+    errors: Vec<f64>,
 }
 
-impl Sums {
-    fn of(design: &Design) -> Self {
+impl Judged {
+    /// `None` when some fold's complement does not determine a straight line.
+    fn new(design: &Design, bends: Bends, grid: &[f64]) -> Option<Self> {
+        let outputs = design.panel.state_dim() + 1;
+        let folds = Folds::of(design, &bends);
+        let rows: usize = folds.rows.iter().sum();
+        let everybody = folds.path_without(&bends, None)?;
+        let mut errors = vec![0.0; outputs * grid.len()];
+        for fold in (0..FOLDS).filter(|&fold| folds.rows[fold] > 0) {
+            let left = (rows - folds.rows[fold]) as f64;
+            let wanted: Vec<(usize, f64)> =
+                (0..outputs).flat_map(|output| grid.iter().map(move |λ| (output, λ * left))).collect();
+            let found = folds.path_without(&bends, Some(fold))?.solutions(&wanted);
+            let (own, width) = (&folds.sums[fold], folds.width);
+            let squares = if folds.are_rows {
+                squares_of_rows(own, width, outputs, &wanted, &found)
+            } else {
+                squares_of_gram(own, width, outputs, &wanted, &found)
+            };
+            errors.iter_mut().zip(squares).for_each(|(sum, error)| *sum += error);
+        }
+        Some(Self { bends, rows, everybody, errors })
+    }
+
+    /// The coefficients of one output on everybody.
+    fn coefficients(&self, output: usize, penalty: f64) -> Vec<f64> {
+        self.bends.to_design(&self.everybody.solutions(&[(output, penalty * self.rows as f64)]))
+    }
+
+    fn degrees(&self, penalty: f64) -> f64 {
+        self.everybody.degrees(penalty * self.rows as f64)
+    }
+}
+
+/// [X₀ X₁ Y] of each fold: its Gram matrix, or where rows are few the rows themselves.
+struct Folds {
+    width: usize,
+    rows: Vec<usize>,
+    are_rows: bool,
+    sums: Vec<Vec<f64>>,
+}
+
+impl Folds {
+    fn of(design: &Design, bends: &Bends) -> Self {
         let p = design.panel.state_dim();
-        let columns = design.columns();
-        let width = columns + p + 1;
-        let mut folds: Vec<Gram> = (0..FOLDS).map(|_| Gram::new(width)).collect();
-        let (mut functions, mut rows) = (vec![0.0; design.basis.count()], Vec::new());
+        let width = design.columns() + p + 1;
+        let (mut functions, mut row) = (vec![0.0; design.basis.count()], Vec::new());
+        let steps = |person: &Person<'_>| (person.states.len() / p).saturating_sub(1).min(person.actions.len());
+        let mut rows = vec![0; FOLDS];
+        let fold_of = folds_of(design.panel);
+        design.people().for_each(|(i, person)| rows[fold_of[i]] += steps(&person));
+        let are_rows = rows.iter().sum::<usize>() < bends.penalised();
+        let mut kept: Vec<Vec<f64>> = vec![vec![]; FOLDS];
+        let mut grams: Vec<Gram> = if are_rows { vec![] } else { (0..FOLDS).map(|_| Gram::new(width)).collect() };
         for (i, person) in design.people() {
-            rows.clear();
-            let steps = person.states.chunks_exact(p).zip(person.states.chunks_exact(p).skip(1));
-            for ((state, next), (&action, &reward)) in steps.zip(person.actions.iter().zip(person.rewards)) {
-                design.push_row(person.level as usize, state, action, &mut functions, &mut rows);
-                rows.extend_from_slice(next);
-                rows.push(reward);
+            let fold = fold_of[i];
+            for t in 0..steps(&person) {
+                let (state, next) = (&person.states[t * p..(t + 1) * p], &person.states[(t + 1) * p..(t + 2) * p]);
+                let out = if are_rows { &mut row } else { &mut kept[fold] };
+                design.push_row(person.level as usize, state, person.actions[t], &mut functions, out);
+                out.extend_from_slice(next);
+                out.push(person.rewards[t]);
+                if are_rows {
+                    bends.push(&row, &mut kept[fold]);
+                    row.clear();
+                }
             }
-            folds[i % FOLDS].add_rows(&rows);
-        }
-        let mut total = Gram::new(width);
-        folds.iter().for_each(|fold| total.merge(fold));
-        let mut bends = Gram::new(columns);
-        bends.add_rows(&design.roughness());
-        Self { columns, width, folds, total, roughness: bends.matrix().to_vec() }
-    }
-
-    /// What a penalty does for each output; `None` when some fold's complement does not determine the coefficients.
-    fn judge(&self, design: &Design, penalty: f64) -> Option<Vec<Judged>> {
-        let outputs = self.columns..self.width;
-        let mut errors = vec![0.0; outputs.len()];
-        for fold in self.folds.iter().filter(|fold| fold.rows() > 0) {
-            let without: Vec<f64> = self.total.matrix().iter().zip(fold.matrix()).map(|(a, b)| a - b).collect();
-            let factor = self.penalised(&without, self.total.rows() - fold.rows(), penalty).factor().ok()?;
-            for (error, at) in errors.iter_mut().zip(outputs.clone()) {
-                let b = self.solve(&factor, &without, at);
-                *error += residual(fold.matrix(), self.width, at, &b);
+            if !are_rows && kept[fold].len() >= ROWS * width {
+                grams[fold].add_rows(&kept[fold]);
+                kept[fold].clear();
             }
         }
-        let all = self.total.matrix();
-        let factor = self.penalised(all, self.total.rows(), penalty).factor().ok()?;
-        let degrees = (0..self.columns).map(|j| self.solve(&factor, all, j)[j]).sum();
-        let gain = |at: usize| steepest(design, &self.solve(&factor, all, at));
-        let judged = |(error, at)| Judged { smoothing: Smoothing { penalty, error, degrees }, gain: gain(at) };
-        Some(errors.into_iter().zip(outputs).map(judged).collect())
+        for (gram, rest) in grams.iter_mut().zip(&mut kept) {
+            gram.add_rows(rest);
+            *rest = bends.of_gram(gram.matrix(), width);
+        }
+        Self { width, rows, are_rows, sums: kept }
     }
 
-    /// XᵀX + λ n P, from the Gram matrix of [X Y] over n rows.
-    fn penalised(&self, gram: &[f64], rows: usize, penalty: f64) -> Gram {
-        let weight = penalty * rows as f64;
-        let bends = self.roughness.chunks_exact(self.columns);
-        let matrix: Vec<f64> = gram
-            .chunks_exact(self.width)
-            .zip(bends)
-            .flat_map(|(row, bend)| row.iter().zip(bend).map(|(x, p)| x + weight * p))
-            .collect();
-        Gram::from_lower(self.columns, rows, &matrix)
-    }
-
-    /// The coefficients that a factor of the penalised matrix gives for one column of [X Y].
-    fn solve(&self, factor: &GramFactor, gram: &[f64], at: usize) -> Vec<f64> {
-        let mut b: Vec<f64> = (0..self.columns).map(|i| gram[i * self.width + at]).collect();
-        factor.solve_in_place(&mut b);
-        b
+    /// The solutions on everybody, or on all but a fold.
+    fn path_without(&self, bends: &Bends, fold: Option<usize>) -> Option<RidgePath> {
+        let outputs = self.width - bends.free() - bends.penalised();
+        let others = self.sums.iter().enumerate().filter(|(i, _)| Some(*i) != fold).map(|(_, sums)| sums);
+        if self.are_rows {
+            let rows: Vec<f64> = others.flatten().copied().collect();
+            return RidgePath::of_rows(&rows, self.width, bends.free(), outputs);
+        }
+        let mut sum = vec![0.0; self.width * self.width];
+        others.for_each(|gram| sum.iter_mut().zip(gram).for_each(|(sum, x)| *sum += x));
+        RidgePath::of_gram(&sum, self.width, bends.free(), outputs)
     }
 }
 
 /// The steepest slope of one output over levels and actions.
-fn steepest(design: &Design, solution: &[f64]) -> f64 {
+fn steepest(design: &Design, slopes: &Slopes, solution: &[f64]) -> f64 {
     let mut gain = 0.0f64;
     for level in design.levels() {
         for action in 0..design.panel.action_names().len() {
             let factor = |block: &Block| block.factor(action, level, design.values[level]);
             let coefficients = resolve(solution, design.blocks, design.basis.count(), 1, factor);
-            gain = gain.max(largest_slope(design.basis, &coefficients));
+            gain = gain.max(slopes.largest(&coefficients));
         }
     }
     gain
@@ -175,43 +223,43 @@ fn steepest(design: &Design, solution: &[f64]) -> f64 {
 /// Points along a coordinate at which slopes are taken: a dozen between two knots.
 const SLOPE_POINTS: usize = 400;
 
-/// Σ over coordinates of the steepest slope of one output: its row of ‖∂μₛ/∂s‖∞ at its largest, because the coordinates' functions add up.
-fn largest_slope(basis: &StateBasis, coefficients: &[f64]) -> f64 {
-    let StateBasis::Spline(splines) = basis else { return 0.0 };
-    let mut sum = 0.0;
-    let mut start = 1;
-    for spline in splines {
-        let c = &coefficients[start..start + spline.count()];
-        let (low, high) = spline.boundary();
-        let width = high - low;
-        let step = 3.0 * width / SLOPE_POINTS as f64;
-        let mut functions = vec![0.0; c.len()];
-        let mut f = |i: usize| -> f64 {
-            spline.fill(low - width + i as f64 * step, &mut functions);
-            c.iter().zip(&functions).map(|(c, f)| c * f).sum()
-        };
-        let (mut before, mut steepest) = (f(0), 0.0f64);
-        for i in 1..=SLOPE_POINTS {
-            let after = f(i);
-            steepest = steepest.max(((after - before) / step).abs());
-            before = after;
-        }
-        sum += steepest;
-        start += spline.count();
-    }
-    sum
+/// The slopes of every function of a spline basis, from one width before the knots to one beyond.
+struct Slopes {
+    /// For each spline, its number of functions and their slopes point by point.
+    splines: Vec<(usize, Vec<f64>)>,
 }
 
-/// ‖y − Xb‖² from the Gram matrix of [X Y].
-fn residual(gram: &[f64], width: usize, output: usize, b: &[f64]) -> f64 {
-    let mut sum = gram[output * width + output];
-    for (i, bi) in b.iter().enumerate() {
-        sum -= 2.0 * bi * gram[i * width + output];
-        for (j, bj) in b.iter().enumerate() {
-            sum += bi * bj * gram[i * width + j];
-        }
+impl Slopes {
+    fn of(basis: &StateBasis) -> Self {
+        let StateBasis::Spline(splines) = basis else { return Self { splines: vec![] } };
+        let slopes = |spline: &NaturalSpline| {
+            let (low, high) = spline.boundary();
+            let width = high - low;
+            let step = 3.0 * width / SLOPE_POINTS as f64;
+            let count = spline.count();
+            let mut values = vec![0.0; (SLOPE_POINTS + 1) * count];
+            for (i, row) in values.chunks_exact_mut(count).enumerate() {
+                spline.fill(low - width + i as f64 * step, row);
+            }
+            let slopes = values.iter().zip(&values[count..]).map(|(before, after)| (after - before) / step);
+            (count, slopes.collect())
+        };
+        Self { splines: splines.iter().map(slopes).collect() }
     }
-    sum.max(0.0)
+
+    /// Σ over coordinates of the steepest slope of one output: its row of ‖∂μₛ/∂s‖∞ at its largest, because the coordinates' functions
+    /// add up.
+    fn largest(&self, coefficients: &[f64]) -> f64 {
+        let mut rest = &coefficients[1..];
+        let mut sum = 0.0;
+        for (count, slopes) in &self.splines {
+            let (own, others) = rest.split_at(*count);
+            rest = others;
+            let slope = |row: &[f64]| row.iter().zip(own).map(|(slope, c)| slope * c).sum::<f64>().abs();
+            sum += slopes.chunks_exact(*count).map(slope).fold(0.0f64, f64::max);
+        }
+        sum
+    }
 }
 
 #[cfg(test)]
@@ -222,7 +270,7 @@ mod tests {
     fn the_steepest_slope_adds_up_over_coordinates() {
         // Two straight coordinates: slopes are coefficient over knot width, 3/2 and −5/4.
         let splines = vec![NaturalSpline::new(vec![0.0, 2.0]).unwrap(), NaturalSpline::new(vec![1.0, 5.0]).unwrap()];
-        let slope = largest_slope(&StateBasis::Spline(splines), &[9.0, 3.0, -5.0]);
+        let slope = Slopes::of(&StateBasis::Spline(splines)).largest(&[9.0, 3.0, -5.0]);
         approx::assert_relative_eq!(slope, 2.75, max_relative = 1e-9);
     }
 
@@ -231,16 +279,28 @@ mod tests {
         // The bent function of knots 2, 4, 8 has slope 3.75/6 at the left end and −3/6 at the right; with the line added
         // against it, 3 · (1/6) more at both ends: the right end is the steeper then.
         let basis = StateBasis::Spline(vec![NaturalSpline::new(vec![2.0, 4.0, 8.0]).unwrap()]);
-        approx::assert_relative_eq!(largest_slope(&basis, &[0.0, 0.0, 1.0]), 0.625, max_relative = 1e-6);
-        approx::assert_relative_eq!(largest_slope(&basis, &[0.0, -3.0, 1.0]), 1.0, max_relative = 1e-6);
+        approx::assert_relative_eq!(Slopes::of(&basis).largest(&[0.0, 0.0, 1.0]), 0.625, max_relative = 1e-6);
+        approx::assert_relative_eq!(Slopes::of(&basis).largest(&[0.0, -3.0, 1.0]), 1.0, max_relative = 1e-6);
     }
 
     #[test]
-    fn residuals_from_products_are_those_of_the_rows() {
-        // X = (1, x), y: rows (1, 0, 1), (1, 1, 3), (1, 2, 4); b = (1, 1) leaves 0, 1, 1.
-        let mut gram = Gram::new(3);
-        gram.add_rows(&[1.0, 0.0, 1.0, 1.0, 1.0, 3.0, 1.0, 2.0, 4.0]);
-        assert_eq!(residual(gram.matrix(), 3, 2, &[1.0, 1.0]), 2.0);
+    fn levels_that_take_turns_are_spread_over_the_folds() {
+        use crate::kernel::data::{Labels, PanelBuilder, Person};
+        let folds = |levels: u32, people: u32| {
+            let mut builder = PanelBuilder::new(Labels::numbered(levels as usize), Labels::numbered(1), 1).unwrap();
+            for i in 0..people {
+                let (id, level) = (i.to_string(), i % levels);
+                builder.push(Person { id: &id, level, states: &[0.1, 0.2], actions: &[0], rewards: &[1.0] }).unwrap();
+            }
+            folds_of(&builder.finish())
+        };
+        assert_eq!(folds(3, 7), [0, 1, 2, 3, 4, 0, 1], "by place where that serves");
+        let found = folds(10, 50);
+        for level in 0..10 {
+            let mut own: Vec<usize> = (0..5).map(|turn| found[10 * turn + level]).collect();
+            own.sort_unstable();
+            assert_eq!(own, [0, 1, 2, 3, 4], "level {level}");
+        }
     }
 
     #[test]
@@ -256,7 +316,7 @@ mod tests {
     fn slopes_are_taken_around_the_knots_wherever_they_lie() {
         // Knots 2, 4, 8 in tenths and moved below zero: the slopes above, ten times.
         let basis = StateBasis::Spline(vec![NaturalSpline::new(vec![-8.0, -7.8, -7.4]).unwrap()]);
-        approx::assert_relative_eq!(largest_slope(&basis, &[0.0, -3.0, 1.0]), 10.0, max_relative = 1e-6);
+        approx::assert_relative_eq!(Slopes::of(&basis).largest(&[0.0, -3.0, 1.0]), 10.0, max_relative = 1e-6);
     }
 
     #[test]
@@ -281,8 +341,8 @@ mod tests {
             functions
         };
         let penalty = 0.01;
-        let judged = Sums::of(&design).judge(&design, penalty).unwrap();
-        for (output, judged) in judged.iter().enumerate() {
+        let judged = Judged::new(&design, Bends::new(&design).unwrap(), &[penalty]).unwrap();
+        for (output, error) in judged.errors.iter().enumerate() {
             // Everybody's decisions: the fold, the functions of the state, and what followed.
             let decisions = || {
                 panel.iter().enumerate().flat_map(move |(i, person)| {
@@ -307,7 +367,7 @@ mod tests {
                 expected += decisions().filter(|d| d.0 == fold).map(|d| miss(&d.1, d.2).powi(2)).sum::<f64>();
             }
             // Normal equations lose the square of a condition number below a thousand.
-            approx::assert_relative_eq!(judged.smoothing.error, expected, max_relative = 1e-9);
+            approx::assert_relative_eq!(*error, expected, max_relative = 1e-9);
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::kernel::data::{Panel, Person};
 /// Memory that a fit may take at once, in bytes: 4 GiB.
 const MOST_BYTES: u128 = 4 << 30;
 
-/// Square matrices of a fit that are held at once: the sums of five folds and of all, the roughness, and a factor.
+/// Square matrices of a fit that are held at once: the sums of five folds, those without one of them, and two while these are reduced.
 const SQUARES: u128 = 8;
 
 /// Which people, which functions of their states, and how these stand beside actions and levels.

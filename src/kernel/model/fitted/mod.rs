@@ -2,6 +2,7 @@
 
 mod balanced;
 mod basis;
+mod bends;
 mod certificate;
 mod cross_validation;
 mod design;
@@ -33,6 +34,7 @@ use super::{Mechanism, NoiseLaw};
 use crate::kernel::data::Panel;
 use crate::kernel::numeric::network::StandardizerError;
 use crate::kernel::numeric::{LeastSquaresError, Stream, TooManyMonomials};
+use groups::Group;
 use neural::{Nets, fit_nets};
 use regression::{Table, fit_table, level_values};
 use reweigh::reweigh;
@@ -181,23 +183,28 @@ enum Means {
 /// # Errors
 /// [`FitError`]: a level without data, levels that are no numbers, a degree out of reach.
 pub fn fit(panel: &Panel, settings: &FitSettings) -> Result<Fitted, FitError> {
-    let FitSettings { basis, pooling, code, stream, noise, keep } = *settings;
-    let is_plain = noise == NoiseChoice::Additive && keep.is_empty();
+    let FitSettings { basis, pooling, stream, noise, keep, .. } = *settings;
     if basis == Basis::Neural {
         let fitted = fit_neural(panel, pooling, &NeuralSettings::default(), stream)?;
-        if is_plain {
+        if noise == NoiseChoice::Additive && keep.is_empty() {
             return Ok(fitted);
         }
         let law = FittedNoise::choose(&fitted, panel, noise, keep, stream);
         return Ok(fitted.with_noise(law, panel));
     }
+    Ok(fit_groups(panel, settings)?.0)
+}
+
+/// A least-squares mechanism, with whom it was fitted to together and how smoothly.
+fn fit_groups(panel: &Panel, settings: &FitSettings) -> Result<(Fitted, Pooling, Vec<Group>), FitError> {
+    let FitSettings { basis, pooling, code, stream, noise, keep } = *settings;
     let values = level_values(panel, code)?;
     let initial = initial_means(panel)?;
     let (pooling, groups) = groups::groups(panel, basis, pooling, code, &values)?;
     let (table, reports) = fit_table(panel, &groups, pooling, code, &values)?;
     let mut fitted = Fitted::new(panel, initial, Means::Table(table), reports);
-    if is_plain {
-        return Ok(fitted);
+    if noise == NoiseChoice::Additive && keep.is_empty() {
+        return Ok((fitted.with_gain(panel), pooling, groups));
     }
     let mut law = FittedNoise::choose(&fitted, panel, noise, keep, stream);
     let precisions = law.precisions(panel);
@@ -206,7 +213,7 @@ pub fn fit(panel: &Panel, settings: &FitSettings) -> Result<Fitted, FitError> {
         fitted.means = Means::Table(table);
         law = law.refit(&fitted, panel, &vec![1.0; panel.people()]);
     }
-    Ok(fitted.with_noise(law, panel))
+    Ok((fitted.with_noise(law, panel), pooling, groups))
 }
 
 /// Fits a mechanism by nets of the given shape and training.
@@ -221,7 +228,7 @@ pub fn fit_neural(
 ) -> Result<Fitted, FitError> {
     let initial = initial_means(panel)?;
     let (nets, reports) = fit_nets(panel, pooling, settings, stream)?;
-    Ok(Fitted::new(panel, initial, Means::Nets(nets), reports))
+    Ok(Fitted::new(panel, initial, Means::Nets(nets), reports).with_gain(panel))
 }
 
 /// Ê(S₁ | Z = z), line 2 of `alg:cf:1`.
@@ -245,18 +252,21 @@ fn initial_means(panel: &Panel) -> Result<Vec<Vec<f64>>, FitError> {
 }
 
 impl Fitted {
+    /// Means whose gain is not known yet.
     fn new(panel: &Panel, initial: Vec<Vec<f64>>, means: Means, reports: Vec<RegressionReport>) -> Self {
         let (state_dim, actions) = (panel.state_dim(), panel.action_names().len());
-        let mut fitted = Self { state_dim, actions, initial, means, reports, gain: 0.0, noise: None };
-        fitted.gain = one_step_gain(&fitted, panel);
-        fitted
+        Self { state_dim, actions, initial, means, reports, gain: f64::NAN, noise: None }
+    }
+
+    fn with_gain(mut self, panel: &Panel) -> Self {
+        self.gain = one_step_gain(&self, panel);
+        self
     }
 
     /// The same means with this noise around them.
     pub fn with_noise(mut self, noise: FittedNoise, panel: &Panel) -> Self {
         self.noise = Some(noise);
-        self.gain = one_step_gain(&self, panel);
-        self
+        self.with_gain(panel)
     }
 
     /// The noise that was fitted, where it was looked at: what was chosen, and a way to fit it again.

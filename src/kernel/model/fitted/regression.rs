@@ -1,6 +1,7 @@
 //! Least-squares mechanisms: one table of coefficients a level and action.
 
 use super::basis::StateBasis;
+use super::bends::Bends;
 use super::cross_validation::Smoothing;
 use super::design::Design;
 use super::groups::Group;
@@ -9,6 +10,7 @@ use super::terms::{Block, blocks};
 use super::{FitError, LevelCode, Pooling};
 use crate::kernel::data::Panel;
 use crate::kernel::numeric::least_squares;
+use crate::kernel::numeric::ridge_path::RidgePath;
 use serde::{Deserialize, Serialize};
 
 /// Coefficients of next state and reward on the functions of the state, resolved for every level and action.
@@ -209,12 +211,12 @@ pub(super) fn level_values(panel: &Panel, code: LevelCode) -> Result<Vec<f64>, F
 fn regress(design: &Design, smoothing: &[Smoothing]) -> Result<(Vec<f64>, RegressionReport), FitError> {
     let p = design.panel.state_dim();
     let columns = design.columns();
-    let (mut with_next, without_next) = rows(design);
+    let (with_next, without_next) = rows(design);
     let rows = with_next.reward.len();
     if rows + without_next.reward.len() == 0 {
         return Err(FitError::EmptyLevel { level: design.name() });
     }
-    let solve = Solver { columns, roughness: design.roughness() };
+    let solve = Solver { design };
     let outputs: Vec<Output> = if without_next.reward.is_empty() {
         let targets: Vec<f64> = with_next
             .next
@@ -222,15 +224,15 @@ fn regress(design: &Design, smoothing: &[Smoothing]) -> Result<(Vec<f64>, Regres
             .zip(&with_next.reward)
             .flat_map(|(s, r)| s.iter().chain([r]).copied())
             .collect();
-        solve.outputs(&mut with_next.design, &targets, p + 1, smoothing)?
+        solve.outputs(&with_next.design, &targets, p + 1, smoothing)?
     } else {
         let mut outputs = vec![Output::unknown(columns); if rows > 0 { 0 } else { p }];
         if rows > 0 {
-            outputs.extend(solve.outputs(&mut with_next.design, &with_next.next, p, &smoothing[..p])?);
+            outputs.extend(solve.outputs(&with_next.design, &with_next.next, p, &smoothing[..p])?);
         }
-        let mut all = [with_next.design, without_next.design].concat();
+        let all = [with_next.design, without_next.design].concat();
         let rewards = [with_next.reward, without_next.reward].concat();
-        outputs.extend(solve.outputs(&mut all, &rewards, 1, &smoothing[p..])?);
+        outputs.extend(solve.outputs(&all, &rewards, 1, &smoothing[p..])?);
         outputs
     };
     let report = RegressionReport {
@@ -260,57 +262,100 @@ impl Output {
     }
 }
 
-/// min ‖y − Xb‖² + λ n ‖Lb‖²: ordinary least squares with √(λn) L as further rows whose targets are 0.
-struct Solver {
-    columns: usize,
-    /// L, flat.
-    roughness: Vec<f64>,
+/// min ‖y − Xb‖² + λ n ‖Lb‖².
+struct Solver<'a> {
+    design: &'a Design<'a>,
 }
 
-impl Solver {
+impl Solver<'_> {
     /// Every output of row-major targets, smoothed as told.
     fn outputs(
         &self,
-        design: &mut Vec<f64>,
+        design: &[f64],
         targets: &[f64],
         outputs: usize,
         smoothing: &[Smoothing],
     ) -> Result<Vec<Output>, FitError> {
-        let rows = targets.len() / outputs;
+        let columns = self.design.columns();
         if smoothing.iter().all(|s| s.penalty == 0.0) {
-            let fit = least_squares(design, targets, self.columns, outputs)?;
+            let fit = least_squares(design, targets, columns, outputs)?;
             let degrees = fit.rank as f64;
             let output = |j: usize| Output {
                 coefficients: fit.output(j).to_vec(),
                 rank: fit.rank,
                 degrees,
-                residual_sd: residual_sd(fit.residual_sum_of_squares[j], rows, degrees),
+                residual_sd: residual_sd(fit.residual_sum_of_squares[j], degrees, &column(targets, j, outputs)),
             };
             return Ok((0..outputs).map(output).collect());
         }
-        let smooth = |(j, &Smoothing { penalty, degrees, .. }): (usize, &Smoothing)| -> Result<Output, FitError> {
-            let weight = (penalty * rows as f64).sqrt();
-            let mut target: Vec<f64> = targets.iter().skip(j).step_by(outputs).copied().collect();
-            target.resize(rows + self.roughness.len() / self.columns, 0.0);
-            design.extend(self.roughness.iter().map(|l| weight * l));
-            let fit = least_squares(design, &target, self.columns, 1);
-            design.truncate(rows * self.columns);
-            let fit = fit?;
-            let bends = self
-                .roughness
-                .chunks_exact(self.columns)
-                .map(|row| weight * row.iter().zip(&fit.coefficients).map(|(l, b)| l * b).sum::<f64>());
-            let sum = fit.residual_sum_of_squares[0] - bends.map(|bend| bend * bend).sum::<f64>();
-            let residual_sd = residual_sd(sum.max(0.0), rows, degrees);
-            Ok(Output { coefficients: fit.coefficients, rank: fit.rank, degrees, residual_sd })
+        let penalties: Vec<f64> = smoothing.iter().map(|s| s.penalty).collect();
+        let fits = penalised(self.design, design, targets, &penalties)?;
+        let output = |(j, (coefficients, rank)): (usize, (Vec<f64>, usize))| {
+            let fitted = |row: &[f64]| row.iter().zip(&coefficients).map(|(x, b)| x * b).sum::<f64>();
+            let missed = design.chunks_exact(columns).zip(targets.chunks_exact(outputs)).map(|(x, y)| y[j] - fitted(x));
+            let squares = missed.map(|r| r * r).sum::<f64>();
+            let degrees = smoothing[j].degrees;
+            Output {
+                residual_sd: residual_sd(squares, degrees, &column(targets, j, outputs)),
+                coefficients,
+                rank,
+                degrees,
+            }
         };
-        smoothing.iter().enumerate().map(smooth).collect()
+        Ok(fits.into_iter().enumerate().map(output).collect())
     }
 }
 
-/// √(RSS / (n − degrees of freedom)).
-fn residual_sd(sum_of_squares: f64, rows: usize, degrees: f64) -> f64 {
-    (sum_of_squares / (rows as f64 - degrees).max(1.0)).sqrt()
+/// min ‖y − Xb‖² + λ n ‖Lb‖² and its rank for each output of row-major targets, each with its λ: one reduction serves them all.
+///
+/// Where straight functions depend on each other, or nearly do: ordinary least squares with √(λn) L as further rows whose targets are 0.
+pub(super) fn penalised(
+    design: &Design,
+    rows: &[f64],
+    targets: &[f64],
+    penalties: &[f64],
+) -> Result<Vec<(Vec<f64>, usize)>, FitError> {
+    let (columns, outputs) = (design.columns(), penalties.len());
+    let n = targets.len() / outputs;
+    let path = Bends::new(design).and_then(|bends| {
+        let mut turned = Vec::with_capacity(n * (columns + outputs));
+        for (row, target) in rows.chunks_exact(columns).zip(targets.chunks_exact(outputs)) {
+            bends.push(row, &mut turned);
+            turned.extend_from_slice(target);
+        }
+        Some((RidgePath::of_rows(&turned, columns + outputs, bends.free(), outputs)?, bends))
+    });
+    if let Some((path, bends)) = path {
+        let wanted: Vec<(usize, f64)> = penalties.iter().map(|λ| λ * n as f64).enumerate().collect();
+        let found = path.solutions(&wanted);
+        return Ok(found.chunks_exact(columns).map(|b| (bends.to_design(b), columns)).collect());
+    }
+    let bends = design.roughness();
+    let smooth = |(j, penalty): (usize, &f64)| {
+        let weight = (penalty * n as f64).sqrt();
+        let mut target = column(targets, j, outputs);
+        target.resize(n + bends.len() / columns, 0.0);
+        let mut rows = rows.to_vec();
+        rows.extend(bends.iter().map(|l| weight * l));
+        let fit = least_squares(&rows, &target, columns, 1)?;
+        Ok((fit.coefficients, fit.rank))
+    };
+    penalties.iter().enumerate().map(smooth).collect()
+}
+
+/// One output of row-major targets.
+fn column(targets: &[f64], j: usize, outputs: usize) -> Vec<f64> {
+    targets.iter().skip(j).step_by(outputs).copied().collect()
+}
+
+/// √(RSS / (n − degrees of freedom)), and no more than the spread of the output itself: where a level has about as many rows as the fit has
+/// degrees of freedom, the first is a large number divided by a small one (122 was seen where people spread by 33).
+fn residual_sd(sum_of_squares: f64, degrees: f64, observed: &[f64]) -> f64 {
+    let rows = observed.len() as f64;
+    let residual = (sum_of_squares / (rows - degrees).max(1.0)).sqrt();
+    let mean = observed.iter().sum::<f64>() / rows;
+    let raw = (observed.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / (rows - 1.0)).sqrt();
+    if rows > 1.0 { residual.min(raw) } else { residual }
 }
 
 fn rows(design: &Design) -> (Rows, Rows) {
@@ -403,5 +448,16 @@ mod tests {
                 assert!((reward[0] - REWARD(s, f64::from(a))).abs() < 1e-12, "{decisions}: {reward:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_residual_spread_is_never_larger_than_the_raw_one() {
+        let observed = [10.0, 40.0, -25.0, 60.0, 20.0];
+        // Raw: mean 21, sum of squares 4120, four degrees of freedom.
+        let raw = (4120.0f64 / 4.0).sqrt();
+        // Plenty of rows left: as textbooks have it.
+        assert_eq!(residual_sd(300.0, 2.0, &observed), 10.0);
+        // A smoother that used up its degrees of freedom and explained next to nothing.
+        assert_eq!(residual_sd(4000.0, 4.9, &observed), raw);
     }
 }

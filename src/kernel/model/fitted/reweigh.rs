@@ -2,7 +2,7 @@
 
 use super::design::Design;
 use super::groups::Group;
-use super::regression::{Coefficients, Table, resolve};
+use super::regression::{Coefficients, Table, penalised, resolve};
 use super::terms::blocks;
 use super::{FitError, LevelCode, Pooling};
 use crate::kernel::data::Panel;
@@ -68,9 +68,8 @@ fn solve(design: &Design, output: usize, weights: &[f64], penalty: f64) -> Resul
         *target *= root;
     }
     if penalty > 0.0 {
-        let weight = (penalty * n as f64).sqrt();
-        rows.extend(design.roughness().iter().map(|l| weight * l));
-        targets.resize(rows.len() / columns, 0.0);
+        let found = penalised(design, &rows, &targets, &[penalty])?;
+        return Ok(found.into_iter().next().map(|(coefficients, _)| coefficients));
     }
     Ok(Some(least_squares(&rows, &targets, columns, 1)?.coefficients))
 }

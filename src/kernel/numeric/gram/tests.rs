@@ -66,15 +66,13 @@ fn two_by_two_has_the_eigenvalues_of_the_quadratic() {
     let root = 3.25f64.sqrt();
     let (least, most) = ((3.5 - root) / 2.0, (3.5 + root) / 2.0);
     assert!(close(factor.condition(), most / least, ROUNDING), "{}", factor.condition());
-    assert!(close(factor.min_eigenvalue(), 7.0 - 13f64.sqrt(), ROUNDING), "{}", factor.min_eigenvalue());
 }
 
 #[test]
-fn the_condition_does_not_see_units_and_the_eigenvalue_does() {
+fn the_condition_does_not_see_units() {
     let small = gram_of(&[2.0, 1.0, 0.0, 3.0], 2).factor().unwrap();
     let mixed = gram_of(&[2.0 * 1024.0, 1.0 / 4096.0, 0.0, 3.0 / 4096.0], 2).factor().unwrap();
     assert!(close(small.condition(), mixed.condition(), ROUNDING));
-    assert!(close(mixed.min_eigenvalue() * 4096f64.powi(2), 9.0, 1e-6), "{}", mixed.min_eigenvalue());
 }
 
 #[test]
@@ -136,7 +134,6 @@ fn extreme_units_are_solved() {
         let mut rhs = [8.0 * unit * unit, 22.0 * unit * unit];
         factor.solve_in_place(&mut rhs);
         assert!(close(rhs[0], 1.0, ROUNDING) && close(rhs[1], 2.0, ROUNDING), "{rhs:?} at {unit}");
-        assert!(close(factor.min_eigenvalue() / unit / unit, 7.0 - 13f64.sqrt(), ROUNDING));
     }
 }
 

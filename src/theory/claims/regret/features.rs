@@ -3,6 +3,7 @@
 use crate::kernel::numeric::Stream;
 use crate::kernel::numeric::small::{self, dot, norm, sup};
 use crate::theory::claims::search::{EQUAL, Equalities, Search, climb, signed};
+use crate::theory::claims::shipped::fitted_q;
 use crate::theory::claims::{Budget, Claim, Expected, Verdict};
 
 pub(super) const CLAIMS: &[Claim] = &[
@@ -51,16 +52,26 @@ pub(super) const CLAIMS: &[Claim] = &[
         |budget| resolvent(budget, -1.0),
     )
     .at(723, r"\left\|A^{-1} \right\|_2 \left\|A-C\right\|_2 \left\| C^{-1}\right\|_2"),
-    Claim::implied(
+    Claim::printed(
         "D18",
-        "‖ŵᵀφ − wᵀφ‖∞ ≤ 2ε/λ₀ when ε_s = 0 and L → 0, as the line before the constant C₁ gives",
+        "P(sup‖ŵᵀφ − wᵀφ‖∞ ≥ C₁dLRε/(λ₀(λ₀−4dLε)(1−γ))) ≤ d·exp(−nλ₀/8) for a constant C₁ (here 10⁶)",
+        &["‖φ‖∞ ≤ 1", "n = 100"],
+        Expected::Refuted,
+        |_| wrong_for_sure(|l, ε, γ| 1e6 * l * ε / ((1.0 - 4.0 * l * ε) * (1.0 - γ))),
+        |_| wrong_for_sure(|_, ε, _| 1.001 * ε),
+    )
+    .at(795, r"\geq \frac{C_1dLR_{\max}\epsilon}{\lambda_0(\lambda_0-4dL\epsilon)(1-\gamma)}\right) \leq d \exp(-n\lambda_0/8)")
+    .runs("kernel::learn::fitted_q_iteration")
+    .under("X1"),
+    Claim::implied(
+        "D4",
+        "‖ŵᵀφ − wᵀφ‖∞ ≤ 2ε/λ₀ when ε_s = 0 and L → 0, as lines 708 and 787 together give",
         &["asm:hypothesis", "asm:coverage"],
         Expected::Refuted,
         |_| bent(|_, ε, λ0| 2.0 * ε / λ0),
         |_| bent(|r2, ε, λ0| r2 * ε / f64::sqrt(λ0)),
     )
-    .at(795, r"\geq \frac{C_1dLR_{\max}\epsilon}{\lambda_0(\lambda_0-4dL\epsilon)(1-\gamma)}\right) \leq d \exp(-n\lambda_0/8)")
-    .under("D4"),
+    .at(787, r"\frac{2\epsilon}{\lambda_0 - 4dL\epsilon} \left(1 + \gamma L + \frac{R_{\max}L}{1-\gamma}\right)"),
     Claim::ours(
         "D18",
         "‖ŵᵀφ − wᵀφ‖∞ ≤ R₂ ε_r/√λ when ε_s = 0, attained by Hadamard rows with bent reward errors",
@@ -210,6 +221,20 @@ fn weight_size(budget: Budget, factor: fn(f64) -> f64) -> Verdict {
         climb((rows + 1) * d, budget.pick(150, 10_000), Stream::new(19).index(i as u64), &mut |x| {
             let features: Vec<f64> = x[d..].iter().map(|x| x.clamp(-1.0, 1.0)).collect();
             case(&features, &x[..d])
+        });
+    }
+    search.verdict()
+}
+
+/// One state, φ ≡ 1, r ≡ 1 read as 1 + ε in all of n rows: |ŵᵀφ − wᵀφ| = ε for sure, against the printed probability that it exceeds `radius`.
+fn wrong_for_sure(radius: fn(f64, f64, f64) -> f64) -> Verdict {
+    let mut search = Search::new();
+    for (l, ε, γ) in [(1e-9, 0.01, 0.5), (1e-12, 0.1, 0.9)] {
+        let learned = |r: f64| fitted_q(1, &[(0, 0, r, 0), (0, 1, r, 0)], γ, 1)[0];
+        let error = (learned(1.0 + ε) - learned(1.0)).abs();
+        let probability = f64::from(u8::from(error >= radius(l, ε, γ)));
+        search.case(probability, (-100.0f64 / 8.0).exp(), || {
+            format!("one state, φ ≡ 1, d = λ₀ = R = 1, r ≡ 1, r̂ ≡ 1 + {ε}, γ = {γ}, n = 100: |ŵ − w| = ε for sure; φ does not depend on the state, so L may be {l:e}")
         });
     }
     search.verdict()

@@ -2,6 +2,7 @@
 
 use crate::kernel::numeric::Stream;
 use crate::theory::claims::search::{Search, between, signed};
+use crate::theory::claims::shipped::{Transition, fitted_q};
 use crate::theory::claims::tabular::{Tabular, distance};
 use crate::theory::claims::{Budget, Claim, Expected, Verdict};
 
@@ -26,7 +27,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     .at(702, r"\|\hat{f}_{B-t} - \mathcal{T} \hat{f}_{B-t-1}\|_\infty + \frac{\gamma^B R_{max}}{1-\gamma}"),
     Claim::implied(
         "D22",
-        "regret of the greedy policy ≤ ‖Q* − f̂‖/(1−γ)",
+        "regret of the greedy policy ≤ ‖Q* − f̂‖/(1−γ), as the third terms of lines 807 and 840 together say",
         &["π̂ greedy for f̂ on true states"],
         Expected::Refuted,
         |budget| greedy_regret(budget, 1.0),
@@ -46,7 +47,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim::printed(
         "X5",
         "initialisation costs at most γᴮ R/(1−γ)² of regret",
-        &["exact iterates from f̂₀ = 0", "γ < ½"],
+        &["ε = 0 and n → ∞, so that only the third term is left", "f̂₀ = 0"],
         Expected::Refuted,
         |_| lookahead(1.0),
         |_| lookahead(2.0),
@@ -158,7 +159,12 @@ fn lookahead(factor: f64) -> Verdict {
                 rewards: vec![0.0; states * 2],
                 transitions: vec![0.0; states * 2 * states],
             };
-            let mut go = |s: usize, a: usize, to: usize| mdp.transitions[(s * 2 + a) * states + to] = 1.0;
+            let mut seen: Vec<Transition> = vec![];
+            let mut go = |s: usize, a: usize, to: usize| {
+                mdp.transitions[(s * 2 + a) * states + to] = 1.0;
+                let pays = f64::from(u8::from(s == good)) - f64::from(u8::from(s == bad));
+                seen.push((s, a as u32, pays, to));
+            };
             let entry = |branch: usize| if steps == 1 { [bad, good][branch] } else { 1 + branch * (steps - 1) };
             (0..2).for_each(|a| go(0, a, entry(a)));
             for branch in 0..2 {
@@ -168,11 +174,11 @@ fn lookahead(factor: f64) -> Verdict {
                     (0..2).for_each(|a| go(s, a, to));
                 }
             }
+            [bad, good].iter().for_each(|&s| (0..2).for_each(|a| go(s, a, s)));
             for (s, r) in [(bad, -1.0), (good, 1.0)] {
-                (0..2).for_each(|a| go(s, a, s));
                 (mdp.rewards[s * 2], mdp.rewards[s * 2 + 1]) = (r, r);
             }
-            let f = (0..steps).fold(vec![0.0; states * 2], |f, _| mdp.bellman(&f));
+            let f = fitted_q(states, &seen, γ, steps);
             let regret = mdp.regret(&mdp.greedy(&f));
             search.case(regret, factor * γ.powi(steps as i32) / (1.0 - γ).powi(2), || {
                 format!("γ = {γ}, B = {steps}, R = 1: two branches pay 0 for {steps} steps, then −1 or +1 for ever; f̂_B ties and picks the bad one, regret 2γᴮ/(1−γ)")

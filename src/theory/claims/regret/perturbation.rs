@@ -3,6 +3,7 @@
 use crate::kernel::numeric::Stream;
 use crate::kernel::numeric::small::{self, dot, sup};
 use crate::theory::claims::search::{EQUAL, Equalities, Search, between, climb};
+use crate::theory::claims::shipped::fitted_q;
 use crate::theory::claims::{Budget, Claim, Expected, Verdict};
 
 pub(super) const CLAIMS: &[Claim] = &[
@@ -310,7 +311,8 @@ fn one_state(bound: fn(f64, f64, f64, f64, f64, f64) -> f64) -> Verdict {
     let mut search = Search::new();
     for (l, r) in [(1e-8, 1.0), (1e-12, 1.0), (1.0, 1e-8)] {
         let ε = 0.01 * r;
-        search.case(ε, bound(1.0, l, r, ε, 1.0, 0.9), || {
+        let learned = |r: f64| fitted_q(1, &[(0, 0, r, 0), (0, 1, r, 0)], 0.9, 1)[0];
+        search.case((learned(r + ε) - learned(r)).abs(), bound(1.0, l, r, ε, 1.0, 0.9), || {
             format!("one state, φ ≡ 1, d = 1, λ₀ = 1, γ = 0.9, r ≡ {r:e}, r̂ = r + ε, ε = {ε:e}, any L ≥ 0, L = {l:e} say: |ŵ − w| = ε")
         });
     }

@@ -9,26 +9,16 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim::printed(
         "E7",
         "the inclusion of E6 makes ‖π̂(s) − π*(s)‖₂ zero",
-        &["gap to the best action outside the argmax"],
+        &["the gap of asm:margin, to the best action outside the argmax (line 817): ties have none, so any α will do"],
         Expected::Refuted,
         |_| ties(false),
         |_| ties(true),
     )
     .at(856, r"\|\hat{\pi}(s) - \pi^*(s) \|_2 = 0"),
     Claim::printed(
-        "asm:margin",
-        "the gap to the best action outside the argmax controls where policies may differ",
-        &["α = 10"],
-        Expected::Refuted,
-        |_| ties(false),
-        |_| ties(true),
-    )
-    .at(819, r"where $\mathbb{P}$ is the initial state  distribution")
-    .under("E7"),
-    Claim::printed(
         "E8",
         "E‖π̂(s) − π*(s)‖₂ ≤ (2ξ)^α",
-        &["asm:margin with constant 1"],
+        &["asm:margin with constant 1", "ξ any bound of ‖Q* − f̂‖∞: the proof uses no more of it than the event of line 836"],
         Expected::Refuted,
         |_| single_world(1.0),
         |_| single_world(SQRT_2),
@@ -45,11 +35,11 @@ pub(super) const CLAIMS: &[Claim] = &[
     .at(863, r"= & (2\xi)^\alpha"),
     Claim::printed(
         "E9",
-        "the margin of s is a margin of ŝ, because both have the same support",
-        &["|ŝ − s| ≤ ε"],
+        "E‖π̂(ŝ) − π*(ŝ)‖₂ ≤ (2ξ)^α when ŝ and s have the same support",
+        &["asm:margin for the law of s, with constant 1", "|ŝ − s| ≤ ε", "ξ any bound of ‖Q* − f̂‖∞: the proof uses no more of it than the event of line 836"],
         Expected::Refuted,
-        |_| law_of_the_estimate(0.0),
-        |_| law_of_the_estimate(0.2),
+        |_| law_of_the_estimate([1, 0, 2]),
+        |_| law_of_the_estimate([0, 1, 2]),
     )
     .at(868, r"\E \|\hat{\pi}(\hat{s}_z) - \pi^*(\hat{s}_z) \|_2 \leq (2\xi)^\alpha"),
     Claim::printed(
@@ -72,13 +62,14 @@ pub(super) const CLAIMS: &[Claim] = &[
     .at(877, r"Q^{opt}(\hat{s}_z,a') > 0"),
     Claim::printed(
         "E11",
-        "E‖π*(ŝ) − π*(s)‖₂ ≤ (2L_Q ε)^α",
-        &["asm:margin with constant 1", "L_Q instead of L"],
+        "E‖π*(ŝ) − π*(s)‖₂ ≤ (2Lε)^α",
+        &["asm:margin with constant 1", "φ(s) = (1, s − ½) and weights (0, ±1), so that L = L_Q = 1"],
         Expected::Refuted,
         |_| moved_state(1.0),
         |_| moved_state(SQRT_2),
     )
-    .at(888, r"= & (2L\epsilon)^\alpha"),
+    .at(888, r"= & (2L\epsilon)^\alpha")
+    .under("E8"),
     Claim::ours(
         "E11",
         "E‖π*(ŝ) − π*(s)‖₂ ≤ √2·C_m(2L_Q ε)^α, attained",
@@ -90,8 +81,8 @@ pub(super) const CLAIMS: &[Claim] = &[
     .at(888, r"= & (2L\epsilon)^\alpha"),
     Claim::printed(
         "E12",
-        "P(π̂(ŝ′) ≠ π̂(ŝ″)) ≤ 2^{α+1}ξ^α + 2^α(L_Q ε)^α for every α > 0",
-        &["asm:margin with constant 1", "total variation", "L_Q instead of L"],
+        "E‖π̂(ŝ′) − π̂(ŝ″)‖₂ ≤ 2^{α+1}ξ^α + 2^α(Lε)^α for every α > 0; fails even for P(π̂(ŝ′) ≠ π̂(ŝ″)), which is √2 times less",
+        &["asm:margin with constant 1", "ξ any bound of ‖Q* − f̂‖∞: the proof uses no more of it than the event of line 836", "φ(s) = (1, s − ½) and weights (0, ±1), so that L = L_Q = 1"],
         Expected::Refuted,
         |_| two_worlds(&[0.5, 1.0, 2.0, 3.0, 1.2]),
         |_| two_worlds(&[0.3, 0.5, 0.8, 1.0]),
@@ -140,15 +131,21 @@ fn single_world(factor: f64) -> Verdict {
     search.verdict()
 }
 
-/// s ∈ {0.4, 0.6} equally likely, ŝ ≡ ½: P(gap(ŝ) ≤ 0.1) against P(gap(s) ≤ 0.1 + 2·widen).
-fn law_of_the_estimate(widen: f64) -> Verdict {
+/// s = 0.1, 0, −0.1 with probabilities 0.99, 0.005, 0.005, read as the point `read` says: a permutation keeps the support.
+///
+/// Q*(s, 1) − Q*(s, 0) = 1, 0.04, −1, so P(gap(s) ≤ x) ≤ x for every x: 0.005 from 0.04 on, 1 from 1 on. f̂ is off by ξ = 0.05 and turns at 0.
+fn law_of_the_estimate(read: [usize; 3]) -> Verdict {
+    let (law, preference, ξ, α) = ([0.99, 0.005, 0.005], [1.0f64, 0.04, -1.0], 0.05, 1.0);
     let mut search = Search::new();
-    let gap = |s: f64| 2.0 * (s - 0.5).abs();
-    let share = |places: &[f64], x: f64| {
-        places.iter().filter(|s| gap(**s) <= x + f64::EPSILON).count() as f64 / places.len() as f64
-    };
-    search.case(share(&[0.5, 0.5], 0.1), share(&[0.4, 0.6], 0.1 + widen), || {
-        "s ∈ {0.4, 0.6} with probability ½ each, ŝ ≡ 0.5, ε = 0.1, gap(s) = 2|s − ½|: P(gap(ŝ) ≤ 0.1) = 1, P(gap(s) ≤ 0.1) = 0".into()
+    for x in [0.04, 0.5, 1.0] {
+        let small: f64 = law.iter().zip(preference).filter(|(_, gap)| gap.abs() <= x).map(|(p, _)| p).sum();
+        assert!(small <= x, "asm:margin holds for the law of s");
+    }
+    // f̂ lowers action 1 by ξ and raises action 0 by ξ.
+    let turned = |at: usize| (preference[at] > 0.0) != (preference[at] - 2.0 * ξ > 0.0);
+    let share: f64 = law.iter().zip(read).filter(|(_, at)| turned(*at)).map(|(p, _)| p).sum();
+    search.case(SQRT_2 * share, (2.0 * ξ).powf(α), || {
+        format!("s = 0.1, 0, −0.1 with probabilities {law:?}, Q*(s,1) − Q*(s,0) = {preference:?}, so P(gap ≤ x) ≤ x; ŝ swaps 0.1 and 0, same support, ε = 0.1; f̂ = Q* ∓ 0.05 turns at 0: P(π̂(ŝ) ≠ π*(ŝ)) = {share}, ξ = {ξ}, α = 1")
     });
     search.verdict()
 }

@@ -95,13 +95,40 @@ impl fmt::Display for Candidate {
     }
 }
 
+impl NoiseReport {
+    /// The report, one line per output, each under its name: the columns of a file, say.
+    pub fn named(&self, names: &[String]) -> String {
+        let line = |output: &OutputReport| match names.get(output.output) {
+            Some(name) => format!("{name}: {}", Findings(output)),
+            None => output.to_string(),
+        };
+        self.outputs.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
 impl fmt::Display for OutputReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_reward {
-            write!(f, "reward: ")?;
+            write!(f, "reward: {}", Findings(self))
         } else {
-            write!(f, "state {}: ", self.output + 1)?;
+            write!(f, "state {}: {}", self.output + 1, Findings(self))
         }
+    }
+}
+
+/// What is said about an output, without its name.
+struct Findings<'a>(&'a OutputReport);
+
+impl std::ops::Deref for Findings<'_> {
+    type Target = OutputReport;
+
+    fn deref(&self) -> &OutputReport {
+        self.0
+    }
+}
+
+impl fmt::Display for Findings<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.nature {
             Nature::Kept => return write!(f, "kept as observed in every world"),
             Nature::Noiseless => return write!(f, "no noise"),

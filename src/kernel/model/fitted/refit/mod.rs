@@ -4,9 +4,8 @@ mod regression;
 #[cfg(test)]
 mod tests;
 
-use super::groups::groups;
 use super::regression::{Coefficients, RegressionReport, level_values};
-use super::{Basis, FitError, FitSettings, Fitted, FittedNoise, Means, fit};
+use super::{Basis, FitError, FitSettings, Fitted, FittedNoise, Means, fit_groups};
 use crate::kernel::data::Panel;
 use regression::WeightedRegression;
 
@@ -71,7 +70,7 @@ pub enum RefitError {
 }
 
 impl Refitter {
-    /// Fits as [`fit`] does and keeps what refits need: a row of numbers for every decision.
+    /// Fits as [`fit`](super::fit) does and keeps what refits need: a row of numbers for every decision.
     ///
     /// # Errors
     /// [`RefitError::Neural`] for nets, [`RefitError::Fit`] where the panel cannot be fitted.
@@ -79,9 +78,8 @@ impl Refitter {
         if settings.basis == Basis::Neural {
             return Err(RefitError::Neural);
         }
-        let fitted = fit(panel, settings)?;
+        let (fitted, pooling, groups) = fit_groups(panel, settings)?;
         let values = level_values(panel, settings.code)?;
-        let (pooling, groups) = groups(panel, settings.basis, settings.pooling, settings.code, &values)?;
         let regressions =
             groups.iter().map(|group| WeightedRegression::new(panel, group, pooling, settings.code, &values)).collect();
         let p = panel.state_dim();
@@ -95,7 +93,7 @@ impl Refitter {
         })
     }
 
-    /// The fit with weight 1 for everybody: what [`fit`] returns, bit for bit.
+    /// The fit with weight 1 for everybody: what [`fit`](super::fit) returns, bit for bit.
     pub fn fitted(&self) -> &Fitted {
         &self.fitted
     }

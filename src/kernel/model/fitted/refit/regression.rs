@@ -1,13 +1,15 @@
 //! One regression of a mechanism, kept as rows so that it can be solved again with weights.
 
 use super::super::basis::StateBasis;
+use super::super::bends::Bends;
 use super::super::design::Design;
 use super::super::groups::Group;
 use super::super::regression::{RegressionReport, resolve};
 use super::super::terms::{Block, blocks};
 use super::super::{FitError, LevelCode, Pooling};
 use crate::kernel::data::Panel;
-use crate::kernel::numeric::{Gram, GramFactor, least_squares};
+use crate::kernel::numeric::ridge_path::{RidgePath, squares_of_gram, squares_of_rows};
+use crate::kernel::numeric::{Gram, least_squares};
 use std::ops::Range;
 
 /// Rows weighted and multiplied at a time: enough for long products, few enough to stay in cache.
@@ -73,9 +75,11 @@ pub(super) struct WeightedRegression {
     /// [X, next state, reward] where the next state is known, and [X, reward] where it is not.
     with_next: Rows,
     without_next: Rows,
-    /// L, flat, and P = LᵀL.
-    bends: Vec<f64>,
+    /// L, flat, and the coordinates in which P = LᵀL is a sum of squares.
     roughness: Vec<f64>,
+    bends: Option<Bends>,
+    /// The rows in these coordinates, where they are so few that products of rows are smaller than those of columns.
+    turned: Option<(Vec<f64>, Vec<f64>)>,
 }
 
 impl WeightedRegression {
@@ -99,9 +103,15 @@ impl WeightedRegression {
                 rows.owners.push((i, panel.decisions_of(i).start + t));
             }
         }
-        let bends = design.roughness();
-        let mut roughness = Gram::new(columns);
-        roughness.add_rows(&bends);
+        let bends = Bends::new(&design);
+        let turned = bends.as_ref().filter(|bends| with_next.owners.len() < bends.penalised()).map(|bends| {
+            let turn = |rows: &Rows| {
+                let mut turned = Vec::with_capacity(rows.data.len());
+                rows.data.chunks_exact(rows.width).for_each(|row| bends.push(row, &mut turned));
+                turned
+            };
+            (turn(&with_next), turn(&without_next))
+        });
         Self {
             only: *only,
             levels: design.levels(),
@@ -113,8 +123,9 @@ impl WeightedRegression {
             degrees: smoothing.iter().map(|s| s.degrees).collect(),
             with_next,
             without_next,
+            roughness: design.roughness(),
             bends,
-            roughness: roughness.matrix().to_vec(),
+            turned,
             blocks,
         }
     }
@@ -135,26 +146,20 @@ impl WeightedRegression {
         let (p, columns) = (self.state_dim, self.columns);
         let plain = RowWeights { people, precision: None };
         let precise = |output: usize| precisions.get(output).and_then(Option::as_ref);
-        // Sums that all outputs without precisions share.
-        let shared = if (0..=p).all(|output| precise(output).is_some()) { None } else { Some(self.known(&plain)) };
+        // What all outputs without precisions share.
+        let shared = if (0..=p).all(|output| precise(output).is_some()) { None } else { Some(self.systems(&plain)) };
         let mut outputs: Vec<Output> = Vec::with_capacity(p + 1);
         for output in 0..=p {
             let weights = match precise(output) {
                 None => plain,
                 Some(precision) => RowWeights { people, precision: self.mean_precision(people, precision, output) },
             };
-            let own = precise(output).map(|_| self.known(&weights));
-            let known = own.as_ref().or(shared.as_ref()).expect("sums with precisions or without");
-            let found = if output < p || self.without_next.owners.is_empty() {
-                self.output(&weights, known, columns + output, output)?
-            } else {
-                // Rewards also have the decisions whose next state was not seen.
-                let mut rest = Gram::new(self.without_next.width);
-                let rows = self.without_next.add_weighted(&weights, &mut rest, &mut Vec::new());
-                let all = known.without_next_states(columns, p).plus(rest.matrix(), rows);
-                self.output(&weights, &all, columns, output)?
-            };
-            outputs.push(found);
+            let own = precise(output).map(|_| self.systems(&weights));
+            let (known, rewards) = own.as_ref().or(shared.as_ref()).expect("sums with precisions or without");
+            outputs.push(match rewards {
+                Some(rewards) if output == p => self.output(&weights, rewards, 0, output)?,
+                _ => self.output(&weights, known, output, output)?,
+            });
         }
         let report = RegressionReport {
             level: self.only,
@@ -174,11 +179,32 @@ impl WeightedRegression {
         Ok(report)
     }
 
-    /// Weighted sums over the rows whose next state is known.
-    fn known(&self, weights: &RowWeights<'_>) -> Sums {
+    /// The weighted rows whose next state is known, and those of the reward where it has more.
+    fn systems(&self, weights: &RowWeights<'_>) -> (System, Option<System>) {
+        let (p, columns) = (self.state_dim, self.columns);
+        let has_rest = !self.without_next.owners.is_empty();
+        if let Some((with_next, without_next)) = &self.turned {
+            let (mut known, mut rewards) = (System::of_rows(columns + p + 1), System::of_rows(columns + 1));
+            known.add(with_next, &self.with_next, weights, (columns, 0));
+            if has_rest {
+                rewards.add(with_next, &self.with_next, weights, (columns, p));
+                rewards.add(without_next, &self.without_next, weights, (columns, 0));
+            }
+            return (known.reduced(self.bends.as_ref()), has_rest.then(|| rewards.reduced(self.bends.as_ref())));
+        }
         let mut gram = Gram::new(self.with_next.width);
         let rows = self.with_next.add_weighted(weights, &mut gram, &mut Vec::new());
-        Sums { rows, width: self.with_next.width, gram: gram.matrix().to_vec() }
+        let width = self.with_next.width;
+        let rewards = has_rest.then(|| {
+            // Rewards also have the decisions whose next state was not seen.
+            let mut rest = Gram::new(self.without_next.width);
+            let more = self.without_next.add_weighted(weights, &mut rest, &mut Vec::new());
+            let kept = || (0..columns).chain([columns + p]);
+            let known = kept().flat_map(|i| kept().map(move |j| (i, j))).map(|(i, j)| gram.matrix()[i * width + j]);
+            let sum = known.zip(rest.matrix()).map(|(a, b)| a + b).collect();
+            System::of_gram(rows + more, columns + 1, sum, self.bends.as_ref())
+        });
+        (System::of_gram(rows, width, gram.matrix().to_vec(), self.bends.as_ref()), rewards)
     }
 
     /// Precisions with their mean over the rows of an output, so that λ means what it meant without them.
@@ -190,40 +216,27 @@ impl WeightedRegression {
         (total > 0.0 && sum > 0.0).then(|| (precision, sum / total))
     }
 
-    /// The coefficients of one output, `at` its column of the sums.
-    fn output(&self, weights: &RowWeights<'_>, sums: &Sums, at: usize, output: usize) -> Result<Output, FitError> {
+    /// The coefficients of one output, `at` its place among those of the system.
+    fn output(&self, weights: &RowWeights<'_>, system: &System, at: usize, output: usize) -> Result<Output, FitError> {
         let columns = self.columns;
-        if sums.rows == 0.0 {
+        if system.rows == 0.0 {
             return Ok(Output { coefficients: vec![0.0; columns], rank: columns, residual_sd: 0.0 });
         }
-        let (coefficients, rank) = match self.factor(sums, self.penalties[output]) {
-            Some(factor) => {
-                let mut b: Vec<f64> = (0..columns).map(|i| sums.gram[i * sums.width + at]).collect();
-                factor.solve_in_place(&mut b);
-                (b, columns)
+        let wanted = [(at, self.penalties[output] * system.rows)];
+        let (coefficients, rank, squares) = match (&system.path, &self.bends) {
+            (Some(path), Some(bends)) => {
+                let found = path.solutions(&wanted);
+                (bends.to_design(&found), columns, system.squares(columns, &wanted, &found))
             }
-            None => self.by_rows(weights, output)?,
+            _ => self.by_rows(weights, output)?,
         };
         let degrees = if self.penalties[output] == 0.0 { rank as f64 } else { self.degrees[output] };
-        let residual_sd = (sums.residual(columns, at, &coefficients) / (sums.rows - degrees).max(1.0)).sqrt();
+        let residual_sd = (squares / (system.rows - degrees).max(1.0)).sqrt();
         Ok(Output { coefficients, rank, residual_sd })
     }
 
-    /// XᵀWX + λ n_w P, factored; `None` where it is singular or too ill-conditioned.
-    fn factor(&self, sums: &Sums, penalty: f64) -> Option<GramFactor> {
-        let weight = penalty * sums.rows;
-        let bends = self.roughness.chunks_exact(self.columns);
-        let matrix: Vec<f64> = sums
-            .gram
-            .chunks_exact(sums.width)
-            .zip(bends)
-            .flat_map(|(row, bend)| row.iter().zip(bend).map(|(x, p)| x + weight * p))
-            .collect();
-        Gram::from_lower(self.columns, 0, &matrix).factor().ok()
-    }
-
-    /// QR of √w X with √(λ n_w) L below: the minimum-norm solution where the weights leave it undetermined.
-    fn by_rows(&self, weights: &RowWeights<'_>, output: usize) -> Result<(Vec<f64>, usize), FitError> {
+    /// QR of √w X with √(λ n_w) L below: the minimum-norm solution where the weights leave it undetermined, its rank, and ‖√w (y − Xb)‖².
+    fn by_rows(&self, weights: &RowWeights<'_>, output: usize) -> Result<(Vec<f64>, usize, f64), FitError> {
         let (p, columns) = (self.state_dim, self.columns);
         let (mut design, mut target, mut total) = (Vec::new(), Vec::new(), 0.0);
         let mut take = |rows: &Rows, at: usize| {
@@ -241,46 +254,73 @@ impl WeightedRegression {
         if output == p {
             take(&self.without_next, columns);
         }
+        let rows = target.len();
         if self.penalties[output] > 0.0 {
             let weight = (self.penalties[output] * total).sqrt();
-            design.extend(self.bends.iter().map(|l| weight * l));
+            design.extend(self.roughness.iter().map(|l| weight * l));
             target.resize(design.len() / columns, 0.0);
         }
         let fit = least_squares(&design, &target, columns, 1)?;
-        Ok((fit.coefficients, fit.rank))
+        let fitted = |row: &[f64]| row.iter().zip(&fit.coefficients).map(|(x, b)| x * b).sum::<f64>();
+        let squares = design.chunks_exact(columns).zip(&target[..rows]).map(|(x, y)| (y - fitted(x)).powi(2)).sum();
+        Ok((fit.coefficients, fit.rank, squares))
     }
 }
 
-/// Weighted sums of products of [X Y].
-struct Sums {
+/// Weighted rows √w [X₀ X₁ Y], or their Gram matrix, and the solutions they give.
+struct System {
+    /// Σ w.
     rows: f64,
     width: usize,
-    gram: Vec<f64>,
+    are_rows: bool,
+    data: Vec<f64>,
+    path: Option<RidgePath>,
 }
 
-impl Sums {
-    /// The sums of [X, reward] out of those of [X, next state, reward].
-    fn without_next_states(&self, columns: usize, p: usize) -> Self {
-        let kept = || (0..columns).chain([columns + p]);
-        let gram = kept().flat_map(|i| kept().map(move |j| self.gram[i * self.width + j])).collect();
-        Self { rows: self.rows, width: columns + 1, gram }
+impl System {
+    /// No rows yet.
+    fn of_rows(width: usize) -> Self {
+        Self { rows: 0.0, width, are_rows: true, data: vec![], path: None }
     }
 
-    fn plus(mut self, gram: &[f64], rows: f64) -> Self {
-        self.rows += rows;
-        self.gram.iter_mut().zip(gram).for_each(|(sum, x)| *sum += x);
+    /// From the Gram matrix of √w [X Y].
+    fn of_gram(rows: f64, width: usize, gram: Vec<f64>, bends: Option<&Bends>) -> Self {
+        let bent = bends.filter(|bends| bends.penalised() > 0);
+        let data = match bent {
+            Some(bends) => bends.of_gram(&gram, width),
+            None => gram,
+        };
+        Self { rows, width, are_rows: false, data, path: None }.reduced(bends)
+    }
+
+    /// Adds rows of `columns` regressors with their weights, without the first `skipped` outputs.
+    fn add(&mut self, turned: &[f64], rows: &Rows, weights: &RowWeights<'_>, (columns, skipped): (usize, usize)) {
+        for (row, &owner) in turned.chunks_exact(rows.width).zip(&rows.owners) {
+            let w = weights.of(owner);
+            if w > 0.0 {
+                self.rows += w;
+                let root = w.sqrt();
+                self.data.extend(row[..columns].iter().chain(&row[columns + skipped..]).map(|x| root * x));
+            }
+        }
+    }
+
+    fn reduced(mut self, bends: Option<&Bends>) -> Self {
+        self.path = bends.and_then(|bends| {
+            let outputs = self.width - bends.free() - bends.penalised();
+            if self.are_rows {
+                RidgePath::of_rows(&self.data, self.width, bends.free(), outputs)
+            } else {
+                RidgePath::of_gram(&self.data, self.width, bends.free(), outputs)
+            }
+        });
         self
     }
 
-    /// ‖√w (y − Xb)‖².
-    fn residual(&self, columns: usize, at: usize, b: &[f64]) -> f64 {
-        let entry = |i: usize, j: usize| self.gram[i * self.width + j];
-        let mut sum = entry(at, at);
-        for i in 0..columns {
-            let fitted: f64 = (0..columns).map(|j| entry(i, j) * b[j]).sum();
-            sum += b[i] * (fitted - 2.0 * entry(i, at));
-        }
-        sum.max(0.0)
+    /// ‖√w (y − Xb)‖² of a solution.
+    fn squares(&self, columns: usize, wanted: &[(usize, f64)], found: &[f64]) -> f64 {
+        let squares = if self.are_rows { squares_of_rows } else { squares_of_gram };
+        squares(&self.data, self.width, self.width - columns, wanted, found)[0]
     }
 }
 

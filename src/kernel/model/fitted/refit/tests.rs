@@ -1,3 +1,5 @@
+use super::super::fit;
+use super::super::groups::groups;
 use super::super::regression::fit_table;
 use super::super::{FitSettings, LevelCode, Pooling, initial_means};
 use super::*;

@@ -1,0 +1,142 @@
+//! `counterfair study`: everything for one's own file, on one page.
+
+use super::error::CliError;
+use super::options::{DataOptions, ModelOptions};
+use super::output::{command_line, say, stages, warn};
+use clap::ValueEnum;
+use counterfair::fair::study::{StudySettings, study};
+use counterfair::fair::{Learner, Method, People};
+use counterfair::kernel::data::distinct_files;
+use counterfair::kernel::evaluate::recorded::Dropout;
+use counterfair::report::study as report;
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    data: DataOptions,
+    #[command(flatten)]
+    model: ModelOptions,
+    /// The folder to write to [default: out/study/NAME, after the file]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Write into a folder that holds other files; files of the same name are replaced
+    #[arg(long)]
+    overwrite: bool,
+    /// Discount γ
+    #[arg(long, default_value_t = 0.9)]
+    discount: f64,
+    /// Folds of people: each is judged by policies learned from the others
+    #[arg(long, default_value_t = 5, value_name = "K", value_parser = clap::value_parser!(u64).range(2..=100))]
+    folds: u64,
+    /// How often people are resampled for the intervals of values
+    #[arg(long, default_value_t = 400, value_name = "B", value_parser = clap::value_parser!(u64).range(2..=100_000))]
+    replicates: u64,
+    /// What is made of people who leave before the others
+    #[arg(long, value_enum, default_value_t = Leaving::Auto)]
+    dropout: Leaving,
+    /// List this many people, by id, for whom it matters most
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    show_ids: usize,
+    /// Print the study as JSON instead of its verdict
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is made of people who leave, as the command line spells it.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum Leaving {
+    /// Weighted for if who left depends on what was recorded (p < 0.01), otherwise as recorded
+    Auto,
+    /// Each person is valued over their own recorded decisions
+    AsRecorded,
+    /// Those who stayed are weighted by the inverse of their probability of staying
+    Weighted,
+}
+
+impl Arguments {
+    fn settings(&self, people: &People) -> Result<StudySettings, CliError> {
+        let learner = Learner {
+            preprocessing: self.model.preprocessing(people, None)?,
+            discount: self.discount,
+            seed: self.model.seed,
+            ..Learner::new(Method::Ours)
+        };
+        Ok(StudySettings {
+            learner,
+            folds: self.folds as usize,
+            replicates: self.replicates as usize,
+            dropout: match self.dropout {
+                Leaving::Auto => None,
+                Leaving::AsRecorded => Some(Dropout::AsRecorded),
+                Leaving::Weighted => Some(Dropout::Weighted { horizon: None }),
+            },
+            show_ids: self.show_ids,
+            ..StudySettings::default()
+        })
+    }
+
+    /// `--out`, or a folder named after the file in letters that every system takes.
+    fn folder(&self) -> PathBuf {
+        self.out.clone().unwrap_or_else(|| Path::new("out").join("study").join(slug(&self.data.data)))
+    }
+}
+
+/// The file's name without endings, in a safe alphabet.
+fn slug(path: &Path) -> String {
+    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let stem = name.split('.').next().unwrap_or_default();
+    let safe: String =
+        stem.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).take(60).collect();
+    let safe = safe.trim_matches('-');
+    if safe.is_empty() { "study".into() } else { safe.into() }
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), CliError> {
+    if !(0.0..1.0).contains(&arguments.discount) {
+        return Err(CliError::Argument(format!("--discount {} is outside [0, 1)", arguments.discount)));
+    }
+    let folder = arguments.folder();
+    if !arguments.overwrite {
+        report::check(&folder)?;
+    }
+    for name in ["index.html", "study.json", "policy.json"] {
+        distinct_files(&[("--out", &folder.join(name))], &[("--data", &arguments.data.data)])?;
+    }
+    let found = stages(|watch| {
+        watch("reading");
+        let people = arguments.data.read()?;
+        let settings = arguments.settings(&people)?;
+        Ok::<_, CliError>(study(&people, &settings, watch)?)
+    })?;
+    let command = command_line();
+    let page = report::write(&found, &command, &folder, arguments.overwrite)?;
+    if arguments.json {
+        say(format_args!("{:#}", report::json(&found, &command, &[])))?;
+        return Ok(());
+    }
+    say(report::sentence(&found.verdict))?;
+    say(report::recommendation(&found))?;
+    say(format_args!("The page: {}", page.display()))?;
+    warn(&found.cautions);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::slug;
+    use std::path::Path;
+
+    #[test]
+    fn a_folder_is_named_in_a_safe_alphabet() {
+        for (path, expected) in [
+            ("data/star_long.csv", "star_long"),
+            ("a.csv.gz", "a"),
+            ("../x y/é\"><img src=x>.csv", "img-src-x"),
+            (".csv", "study"),
+            ("...", "study"),
+        ] {
+            assert_eq!(slug(Path::new(path)), expected);
+        }
+    }
+}

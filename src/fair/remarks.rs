@@ -1,0 +1,198 @@
+//! What a person should know about their file before anything is fitted to it.
+
+use super::People;
+use crate::kernel::data::{Labels, Panel, visible};
+use std::collections::BTreeMap;
+
+/// Fewer people than this at a level, and nothing that is fitted to the level alone is to be believed.
+const FEW: usize = 10;
+
+/// A state with this many values or fewer is a class, not a measurement.
+const CLASSES: usize = 2;
+
+/// So many times as far from the median as the middle half of a column reaches, and a cell is more likely a code or a slip than a person.
+const FAR: f64 = 1e4;
+
+/// Levels or actions named in one line.
+const NAMED: usize = 5;
+
+/// Remarks about people, one line each; nothing where there is nothing to say.
+pub(super) fn about(people: &People) -> Vec<String> {
+    let panel = people.panel();
+    let mut lines = Vec::new();
+    of_names(&mut lines, "level", "levels", panel.levels());
+    of_names(&mut lines, "action", "actions", panel.action_names());
+    if let [only] = panel.levels().names() {
+        lines.push(format!("everybody is at level {}: there is no other level to be fair towards", visible(only)));
+    }
+    if let [only] = panel.action_names().names() {
+        lines.push(format!("everybody received action {}: there is nothing to choose between", visible(only)));
+    }
+    of_level_sizes(&mut lines, panel);
+    if panel.transitions() == 0 {
+        lines.push(
+            "no decision is followed by a state: there is no transition to learn from (with --rows outgoing the state after a decision is \
+             on the person's next row)"
+                .into(),
+        );
+    }
+    let names = people.state_names();
+    for (j, name) in names.iter().enumerate() {
+        let column = Column { name, values: panel.states().iter().skip(j).step_by(names.len()).copied().collect() };
+        let person = |row: usize| {
+            let owner = panel.owner_of(row);
+            (panel.ids()[owner].as_str(), row - panel.states_of(owner).start + 1)
+        };
+        column.remarks(&mut lines, person, true);
+    }
+    let rewards = Column { name: &people.columns().reward, values: panel.rewards().to_vec() };
+    let person = |d: usize| {
+        let owner = (0..panel.people()).find(|&i| panel.decisions_of(i).contains(&d)).unwrap_or(0);
+        (panel.ids()[owner].as_str(), d - panel.decisions_of(owner).start + 1)
+    };
+    rewards.remarks(&mut lines, person, false);
+    lines
+}
+
+/// Names that a person would take for one.
+fn of_names(lines: &mut Vec<String>, one: &str, many: &str, labels: &Labels) {
+    let mut alike: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for name in labels.names() {
+        let folded: String =
+            name.to_lowercase().chars().filter(|c| c.is_alphanumeric() || "<>=+-.×".contains(*c)).collect();
+        alike.entry(folded).or_default().push(name);
+    }
+    for names in alike.values().filter(|names| names.len() > 1) {
+        let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+        lines.push(format!(
+            "{many} {} differ only in case, spaces or punctuation: are they one {one}? They are taken for {}",
+            quoted.join(" and "),
+            names.len()
+        ));
+    }
+}
+
+fn of_level_sizes(lines: &mut Vec<String>, panel: &Panel) {
+    let mut sizes = vec![0usize; panel.levels().len()];
+    panel.level_codes().iter().for_each(|&k| sizes[k as usize] += 1);
+    let small: Vec<usize> = (0..sizes.len()).filter(|&k| sizes[k] < FEW).collect();
+    if small.is_empty() {
+        return;
+    }
+    let named: Vec<String> =
+        small.iter().take(NAMED).map(|&k| format!("{} ({})", visible(panel.levels().name(k)), sizes[k])).collect();
+    let rest = if small.len() > NAMED { format!(" and {} more", small.len() - NAMED) } else { String::new() };
+    lines.push(format!(
+        "{} of {} levels have fewer than {FEW} people, of {} in all: {}{rest}. What is fitted to so few says little; join levels, or leave \
+         them out",
+        small.len(),
+        sizes.len(),
+        panel.people(),
+        named.join(", ")
+    ));
+}
+
+struct Column<'a> {
+    name: &'a str,
+    values: Vec<f64>,
+}
+
+impl Column<'_> {
+    /// `person` gives who a value belongs to, and which of theirs it is.
+    fn remarks<'p>(&self, lines: &mut Vec<String>, person: impl Fn(usize) -> (&'p str, usize), is_state: bool) {
+        let name = visible(self.name);
+        let mut sorted = self.values.clone();
+        sorted.sort_by(f64::total_cmp);
+        let mut distinct = sorted.clone();
+        distinct.dedup();
+        match distinct[..] {
+            [] => return,
+            [only] => lines.push(format!("column {name} is {only} on every row")),
+            [low, high] if is_state && distinct.len() <= CLASSES => lines.push(format!(
+                "state {name} is {low} or {high}: noise is not added to a class, so that its counterfactual values are not to be believed; \
+                 --keep {name} if the attribute has no effect on it"
+            )),
+            _ => {}
+        }
+        let quantile = |q: f64| sorted[((sorted.len() - 1) as f64 * q).round() as usize];
+        let (median, middle) = (quantile(0.5), quantile(0.75) - quantile(0.25));
+        let farthest =
+            self.values.iter().enumerate().max_by(|(_, a), (_, b)| (*a - median).abs().total_cmp(&(*b - median).abs()));
+        if let Some((row, value)) =
+            farthest.filter(|(_, value)| middle > 0.0 && (**value - median).abs() > FAR * middle)
+        {
+            let (id, which) = person(row);
+            lines.push(format!(
+                "column {name} is {value:e} for person {} (number {which} of theirs), while half of all lie within {:.3} of {median}: is it \
+                 a code for something missing, or a slip?",
+                visible(id),
+                middle
+            ));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::data::{PanelBuilder, Person};
+
+    /// Thirty people with three states and two decisions each, before a change of one person's record.
+    fn people(levels: &[&str], actions: &[&str], state: impl Fn(usize, usize) -> f64) -> Vec<String> {
+        let mut builder = PanelBuilder::new(Labels::new(levels.to_vec()), Labels::new(actions.to_vec()), 1).unwrap();
+        for i in 0..30 {
+            let states: Vec<f64> = (0..3).map(|t| state(i, t)).collect();
+            let action = |t: usize| ((i + t) % actions.len()) as u32;
+            let (level, rewards) = ((i % levels.len()) as u32, [i as f64, 0.5]);
+            let id = format!("p{i}");
+            builder
+                .push(Person { id: &id, level, states: &states, actions: &[action(0), action(1)], rewards: &rewards })
+                .unwrap();
+        }
+        about(&People::from(builder.finish()))
+    }
+
+    fn wander(i: usize, t: usize) -> f64 {
+        ((i * 7 + t * 3) % 11) as f64
+    }
+
+    #[track_caller]
+    fn one(lines: &[String], parts: &[&str]) {
+        assert!(lines.len() == 1 && parts.iter().all(|part| lines[0].contains(part)), "{lines:?}");
+    }
+
+    #[test]
+    fn an_ordinary_study_gives_no_remark() {
+        assert_eq!(people(&["f", "m"], &["0", "1"], wander), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_oddity_is_said_by_name() {
+        one(&people(&["f"], &["0", "1"], wander), &["everybody is at level f"]);
+        one(&people(&["f", "m"], &["0"], wander), &["everybody received action 0"]);
+        one(&people(&["Female", "female"], &["0", "1"], wander), &["levels \"Female\" and \"female\"", "one level"]);
+        one(
+            &people(&["f", "m"], &["no dose", "No  Dose", "dose"], wander),
+            &["actions", "\"No  Dose\" and \"no dose\""],
+        );
+        let sixty: Vec<String> = (0..30).map(|k| format!("level{k}")).collect();
+        let names: Vec<&str> = sixty.iter().map(String::as_str).collect();
+        one(
+            &people(&names, &["0", "1"], wander),
+            &["30 of 30 levels have fewer than 10 people, of 30", "(1)", "25 more"],
+        );
+        one(
+            &people(&["f", "m"], &["0", "1"], |i, t| ((i + t) % 2) as f64),
+            &["state state1 is 0 or 1", "--keep state1"],
+        );
+        one(&people(&["f", "m"], &["0", "1"], |_, _| 3.5), &["column state1 is 3.5 on every row"]);
+        let slip = |i, t| if (i, t) == (4, 1) { 1e20 } else { wander(i, t) };
+        one(&people(&["f", "m"], &["0", "1"], slip), &["column state1 is 1e20 for person p4 (number 2"]);
+    }
+
+    #[test]
+    fn signs_tell_names_apart_and_control_characters_are_written_out() {
+        assert_eq!(people(&["<5", ">5"], &["-1", "1"], wander), Vec::<String>::new());
+        one(&people(&["\u{1b}[2Jx"], &["0", "1"], wander), &["level \\u{1b}[2Jx"]);
+    }
+}

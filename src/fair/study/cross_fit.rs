@@ -1,0 +1,169 @@
+//! Policies that do not know the people they decide for: learned fold by fold, followed along those who were held out.
+
+use crate::fair::{Error, Learner, Method, People, Policy};
+use crate::kernel::data::Panel;
+use crate::kernel::evaluate::recorded::PolicyAlong;
+use crate::kernel::evaluate::{CrossFitted, HeldOut, PanelDraws, cross_fitted_unfairness, probabilities_along};
+use crate::kernel::numeric::Stream;
+use crate::kernel::preprocess::{Sequential, batch};
+use rand::Rng;
+use rayon::prelude::*;
+
+/// The methods that are learned, by the name they have in tables.
+pub(super) const LEARNED: [(&str, Method); 3] =
+    [("Ours", Method::Ours), ("Full", Method::Full), ("Unaware", Method::Unaware)];
+
+/// People who are judged together, and what was learned from the others.
+pub(super) struct Fold {
+    /// Their places in the panel.
+    pub people: Vec<usize>,
+    /// They themselves.
+    pub held_out: Panel,
+    /// In the order of [`LEARNED`]; the first has the certificate that all are judged by.
+    pub policies: Vec<Policy>,
+    draws: PanelDraws,
+}
+
+/// A policy along the whole record.
+pub(super) struct Along {
+    pub name: String,
+    pub probabilities: Vec<f64>,
+    pub worlds: Option<Vec<f64>>,
+}
+
+/// All folds, and the policies along everybody.
+pub(super) struct Crossed {
+    pub folds: Vec<Fold>,
+    pub along: Vec<Along>,
+}
+
+impl Crossed {
+    /// Learns from the others of each fold and follows those who were held out.
+    ///
+    /// # Errors
+    /// The first that a fold meets.
+    pub fn learn(people: &People, learner: &Learner, folds: usize) -> Result<Self, Error> {
+        let panel = people.panel();
+        let of = fold_of(panel, folds, learner.seed);
+        let folds: Vec<Fold> = (0..folds)
+            .filter(|fold| of.contains(fold))
+            .collect::<Vec<_>>()
+            .into_par_iter()
+            .map(|fold| {
+                let (held, others): (Vec<usize>, Vec<usize>) = (0..panel.people()).partition(|&i| of[i] == fold);
+                let others = People::from(panel.select(&others));
+                let held_out = panel.select(&held);
+                let policies = LEARNED
+                    .into_par_iter()
+                    .map(|(_, method)| {
+                        // One certificate serves all: it is about the people, not about the policy.
+                        let replicates = if method == Method::Ours { learner.replicates } else { 0 };
+                        Learner { method, splits: 0, replicates, ..learner.clone() }.learn(&others)
+                    })
+                    .collect::<Result<Vec<Policy>, Error>>()?;
+                let draws = PanelDraws::draw(&held_out, Stream::new(learner.seed).named("study").index(fold as u64));
+                Ok(Fold { people: held, held_out, policies, draws })
+            })
+            .collect::<Result<_, Error>>()?;
+        let mut crossed = Self { folds, along: vec![] };
+        crossed.along = LEARNED
+            .iter()
+            .enumerate()
+            .map(|(which, (name, method))| crossed.follow(panel, which, name, *method))
+            .collect::<Result<_, Error>>()?;
+        let (rows, actions) = (panel.state_rows(), panel.action_names().len());
+        crossed.along.push(Along {
+            name: "Random".into(),
+            probabilities: vec![1.0 / actions as f64; rows * actions],
+            worlds: None,
+        });
+        for action in 0..actions {
+            let one = |at: usize| if at % actions == action { 1.0 } else { 0.0 };
+            crossed.along.push(Along {
+                name: always(panel.action_names().name(action)),
+                probabilities: (0..rows * actions).map(one).collect(),
+                worlds: None,
+            });
+        }
+        Ok(crossed)
+    }
+
+    /// A learned policy along everybody: at each person that of their fold.
+    fn follow(&self, panel: &Panel, which: usize, name: &str, method: Method) -> Result<Along, Error> {
+        let (actions, width) = (panel.action_names().len(), panel.state_dim() * panel.levels().len());
+        let mut probabilities = vec![0.0; panel.state_rows() * actions];
+        let mut worlds = (method == Method::Ours).then(|| vec![0.0; panel.state_rows() * width]);
+        for fold in &self.folds {
+            let policy = &fold.policies[which];
+            let along = probabilities_along(&fold.held_out, &*policy.agent(), &fold.draws.coins)?;
+            scatter(panel, fold, &along, actions, &mut probabilities);
+            if let (Some(worlds), Some(mechanism)) = (&mut worlds, &policy.mechanism) {
+                let sequential = Sequential::new(mechanism, policy.level_weights.clone());
+                scatter(panel, fold, batch(&sequential, &fold.held_out)?.views(), width, worlds);
+            }
+        }
+        Ok(Along { name: name.into(), probabilities, worlds })
+    }
+
+    /// The law of a learned policy's CF metric, by its place in [`LEARNED`].
+    pub fn unfairness(&self, which: usize, confidence: f64) -> Result<CrossFitted, String> {
+        let agents: Vec<_> = self.folds.iter().map(|fold| fold.policies[which].agent()).collect();
+        let held = self.folds.iter().zip(&agents).map(|(fold, agent)| {
+            let certificate = fold.policies[0].certificate.as_ref().ok_or("no refits of the mechanism were kept")?;
+            Ok(HeldOut { agent: &**agent, panel: &fold.held_out, certificate, draws: &fold.draws })
+        });
+        let held: Vec<HeldOut<'_>> = held.collect::<Result<_, &str>>()?;
+        cross_fitted_unfairness(&held, confidence).map_err(|error| error.to_string())
+    }
+
+    /// Numbers of people, fold by fold, in the order of the panel.
+    pub fn in_panel_order(&self, panel: &Panel, by_fold: &[Vec<f64>]) -> Vec<f64> {
+        let mut found = vec![0.0; panel.people()];
+        for (fold, numbers) in self.folds.iter().zip(by_fold) {
+            fold.people.iter().zip(numbers).for_each(|(&i, x)| found[i] = *x);
+        }
+        found
+    }
+
+    /// The policies as estimators of values take them.
+    pub fn borrowed(&self) -> Vec<PolicyAlong<'_>> {
+        self.along
+            .iter()
+            .map(|along| PolicyAlong {
+                name: &along.name,
+                probabilities: &along.probabilities,
+                worlds: along.worlds.as_deref(),
+            })
+            .collect()
+    }
+
+    /// Action probabilities along everybody, by name.
+    pub fn probabilities(&self, name: &str) -> Option<&[f64]> {
+        self.along.iter().find(|along| along.name == name).map(|along| along.probabilities.as_slice())
+    }
+
+    /// People in each fold.
+    pub fn fold_sizes(&self) -> Vec<usize> {
+        self.folds.iter().map(|fold| fold.people.len()).collect()
+    }
+}
+
+/// The name of one action for everybody.
+pub(super) fn always(action: &str) -> String {
+    format!("{action} for everybody")
+}
+
+/// `width` numbers for each state row of the held-out people, written where these people are in the panel.
+fn scatter(panel: &Panel, fold: &Fold, from: &[f64], width: usize, to: &mut [f64]) {
+    for (place, &i) in fold.people.iter().enumerate() {
+        let (source, target) = (fold.held_out.states_of(place), panel.states_of(i));
+        to[target.start * width..target.end * width].copy_from_slice(&from[source.start * width..source.end * width]);
+    }
+}
+
+/// The fold of each person: a hash of (seed, id), whatever the order of people and whoever else is there.
+fn fold_of(panel: &Panel, folds: usize, seed: u64) -> Vec<usize> {
+    let stream = Stream::new(seed).named("study fold");
+    let fold = |id: &String| ((u128::from(stream.named(id).rng().next_u64()) * folds as u128) >> 64) as usize;
+    panel.ids().iter().map(fold).collect()
+}

@@ -1,0 +1,290 @@
+//! A whole study: people in; a verdict, what it rests on, and a policy out.
+//!
+//! Policies are learned fold by fold and judged on the people they were not learned from, so that nobody is lost and nobody is judged by a
+//! policy that knows them. Nothing here is formatted: `report::study` makes a page of it.
+//!
+//! | question | file |
+//! |---|---|
+//! | who is in the data, and who received what? | `data` |
+//! | policies that do not know the people they decide for | `cross_fit` |
+//! | may one believe the counterfactuals? | `believe` |
+//! | policies side by side | `side_by_side` |
+//! | who is treated? | `treated` |
+//! | what does it come to? | [`Verdict`] |
+
+mod believe;
+mod cross_fit;
+mod data;
+mod number;
+mod side_by_side;
+mod treated;
+mod verdict;
+
+pub use believe::{Believe, LevelSupport, NoiseTests, OutputBelief};
+pub use data::{DataSummary, LevelSummary};
+pub use number::{Bounded, Number};
+pub use side_by_side::{PolicyRow, SideBySide};
+pub use treated::{GroupMeasure, OverTime, PersonTreated, Treated};
+pub use verdict::{
+    Evidence, FEWEST_AT_A_LEVEL, HELD, MOST_CHANGED, SD_RATIO, SHAPE_DISTANCE, SUPPORT_OUTSIDE, UNSUPPORTED, Verdict,
+    decide,
+};
+
+use super::audit::FEW_PEOPLE;
+use super::{Error, Learned, Learner, Method, People, Policy, Sensitivity, preprocess};
+use crate::kernel::data::RowConvention;
+use crate::kernel::evaluate::PanelDraws;
+use crate::kernel::evaluate::recorded::{Dropout, RecordedSettings, StayingModel, recorded_values};
+use crate::kernel::numeric::Stream;
+use cross_fit::Crossed;
+use serde::Serialize;
+
+/// How a study is made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StudySettings {
+    /// How policies are learned; its method is not read, because all three are.
+    pub learner: Learner,
+    /// Folds of people: each is judged by policies learned from the others.
+    pub folds: usize,
+    /// How often people are resampled for intervals of values.
+    pub replicates: usize,
+    /// How often the mechanism is refitted for the intervals of fair values.
+    pub refits: usize,
+    /// How often people are resampled for group measures.
+    pub group_replicates: usize,
+    /// What is made of people who leave early; `None`: they are weighted for if who left depends on what was recorded.
+    pub dropout: Option<Dropout>,
+    /// How many people for whom it matters most are named.
+    pub show_ids: usize,
+}
+
+impl Default for StudySettings {
+    fn default() -> Self {
+        Self {
+            learner: Learner::new(Method::Ours),
+            folds: 5,
+            replicates: 400,
+            refits: 100,
+            group_replicates: 500,
+            dropout: None,
+            show_ids: 0,
+        }
+    }
+}
+
+/// The version of a study as JSON.
+pub const VERSION: u32 = 1;
+
+/// The confidence of every interval and bound.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// The p-value below which leaving is said to depend on what was recorded.
+const DEPENDS: f64 = 0.01;
+
+/// A study and what it came to.
+#[derive(Debug, Clone, Serialize)]
+pub struct Study {
+    /// Always `counterfair study`.
+    pub format: &'static str,
+    /// [`VERSION`].
+    pub version: u32,
+    /// What it comes to.
+    pub verdict: Verdict,
+    /// What should be known before the numbers are used, one sentence each.
+    pub cautions: Vec<String>,
+    /// The people.
+    pub data: DataSummary,
+    /// Whether counterfactuals are to be believed; `None` where no mechanism could be fitted.
+    pub believe: Option<Believe>,
+    /// Policies side by side; `None` where none could be learned.
+    pub policies: Option<SideBySide>,
+    /// Who is treated.
+    pub treated: Option<Treated>,
+    /// How much must be wrong.
+    #[serde(skip)]
+    pub sensitivity: Option<Sensitivity>,
+    /// How it was done.
+    pub done: Done,
+    /// Ours, fitted to everybody; `None` unless learning ended well.
+    #[serde(skip)]
+    pub policy: Option<Policy>,
+    /// The policies that were judged: for each fold the number of people in it, and Ours, Full and Unaware learned from the others.
+    #[serde(skip)]
+    pub judged: Vec<(usize, Vec<Policy>)>,
+}
+
+/// How a study was done.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Done {
+    /// The program with its version.
+    pub program: String,
+    /// The version of policy files.
+    pub policy_version: u32,
+    /// The seed.
+    pub seed: u64,
+    /// γ.
+    pub discount: f64,
+    /// Folds of people.
+    pub folds: usize,
+    /// People in each fold.
+    pub fold_sizes: Vec<usize>,
+    /// How often people are resampled: for values, for fair values, for the CF metric, for group measures.
+    pub replicates: [usize; 4],
+    /// What was made of people who left early.
+    pub dropout: Dropout,
+    /// The columns: id, time, attribute, action, reward.
+    pub columns: [String; 5],
+    /// The state columns.
+    pub states: Vec<String>,
+    /// Where a decision stands in the file.
+    pub rows: RowConvention,
+    /// How fitted Q iteration ended on everybody, for Ours.
+    pub outcome: Option<String>,
+    /// Share of decisions that change when Ours is learned from half of the people.
+    pub changed: Option<f64>,
+    /// Value at stake in those decisions.
+    pub at_stake: Option<f64>,
+    /// The degree of the differences between actions; 0 treats everybody alike.
+    pub contrast_degree: Option<usize>,
+}
+
+/// Makes a study; `watch` hears the name of each stage when it begins.
+///
+/// # Errors
+/// [`Error`] about settings. Data that cannot carry a policy are no error: the verdict says so, and what could be computed is there.
+pub fn study(people: &People, settings: &StudySettings, watch: &mut dyn FnMut(&str)) -> Result<Study, Error> {
+    let panel = people.panel();
+    let learner = Learner { method: Method::Ours, ..settings.learner.clone() };
+    learner.preprocessing.weights_for(panel)?;
+    watch("looking at the data");
+    let recorded = RecordedSettings {
+        discount: learner.discount,
+        replicates: settings.replicates,
+        seed: learner.seed,
+        ..RecordedSettings::default()
+    };
+    // The record alone, to see who left and how people were treated.
+    let probe = RecordedSettings { replicates: 2, ..recorded.clone() };
+    let probed = if panel.decisions() > 0 { Some(recorded_values(panel, &[], &probe)?) } else { None };
+    let depends = |staying: &StayingModel| staying.p_value < DEPENDS;
+    let left = probed.as_ref().and_then(|values| values.staying.as_ref()).is_some_and(depends);
+    let dropout = settings.dropout.unwrap_or(match left {
+        true => Dropout::Weighted { horizon: None },
+        false => Dropout::AsRecorded,
+    });
+    let recorded = RecordedSettings { dropout, ..recorded };
+    let data = DataSummary::of(people, probed.as_ref());
+    let mut study = Study {
+        format: "counterfair study",
+        version: VERSION,
+        verdict: Verdict::CannotSupport { because: vec![] },
+        cautions: vec![],
+        data,
+        believe: None,
+        policies: None,
+        treated: None,
+        sensitivity: None,
+        done: done(people, &learner, settings, dropout),
+        policy: None,
+        judged: vec![],
+    };
+    let mut evidence = Evidence::of_data(&study.data);
+    if evidence.stops() {
+        study.verdict = decide(&evidence);
+        return Ok(study);
+    }
+    match fill(&mut study, &mut evidence, people, &learner, settings, &recorded, watch) {
+        Ok(()) => {}
+        // A mechanism or an action value that these people do not determine is what the verdict is there to say.
+        Err(reason) => evidence.failed = Some(reason.to_string()),
+    }
+    study.verdict = decide(&evidence);
+    Ok(study)
+}
+
+/// Everything beyond the data; what was found before an error stays.
+fn fill(
+    study: &mut Study,
+    evidence: &mut Evidence,
+    people: &People,
+    learner: &Learner,
+    settings: &StudySettings,
+    recorded: &RecordedSettings,
+    watch: &mut dyn FnMut(&str),
+) -> Result<(), Error> {
+    let panel = people.panel();
+    watch("fitting counterfactuals");
+    let preprocessed = preprocess(panel, &learner.preprocessing, &mut |_| {})?;
+    let believe = Believe::of(people, &preprocessed);
+    evidence.doubts = believe.doubts.clone();
+    study.believe = Some(believe);
+    drop(preprocessed);
+
+    watch("learning from everybody");
+    let learned: Learned = learner.learn_watched(people, &mut |_| {})?;
+    let alone = |method| Learner { method, replicates: 0, splits: 0, ..learner.clone() };
+    let full = alone(Method::Full).learn(people)?;
+    let unaware = alone(Method::Unaware).learn(people)?;
+    study.done.outcome = Some(learned.outcome.to_string());
+    study.done.contrast_degree = learned.contrast_degree;
+    study.done.changed = learned.stability.map(|s| s.changed);
+    study.done.at_stake = learned.stability.map(|s| s.at_stake);
+    evidence.unfit = learned.policy.fitness().err().map(|why| why.to_string());
+    evidence.changed = learned.stability.map_or(0.0, |s| s.changed);
+    evidence.contrast_degree = learned.contrast_degree;
+
+    watch("learning without each fold of people");
+    let crossed = Crossed::learn(people, learner, settings.folds)?;
+    study.done.fold_sizes = crossed.fold_sizes();
+
+    watch("estimating values");
+    let policies = SideBySide::of(people, &crossed, learner, recorded, settings.refits, watch)?;
+    evidence.read(&policies, panel, &crossed);
+    study.cautions = policies.warnings.clone();
+    if panel.people() < FEW_PEOPLE {
+        study.cautions.push(format!(
+            "{} people are few: with fewer than {FEW_PEOPLE}, 95 % intervals of values and of the CF metric covered in 88 to 97 % of trials \
+             (tests/coverage)",
+            panel.people()
+        ));
+    }
+
+    watch("comparing groups");
+    study.treated = Some(Treated::of(panel, &crossed, &policies, settings));
+
+    watch("asking how much must be wrong");
+    if let Some(certificate) = &learned.policy.certificate {
+        let draws = PanelDraws::draw(panel, Stream::new(learner.seed).named("sensitivity"));
+        let ours = policies.row("Ours");
+        let along = ours.is_some_and(|row| row.doubly_robust.is_some()).then(|| crossed.probabilities("Ours"));
+        let others = [("Full", &full), ("Unaware", &unaware)];
+        study.sensitivity = Some(learned.policy.sensitivity(certificate, panel, &draws, along.flatten(), &others)?);
+    }
+    study.policies = Some(policies);
+    study.judged = crossed.folds.into_iter().map(|fold| (fold.people.len(), fold.policies)).collect();
+    if learned.policy.fitness().is_ok() {
+        study.policy = Some(learned.policy);
+    }
+    Ok(())
+}
+
+fn done(people: &People, learner: &Learner, settings: &StudySettings, dropout: Dropout) -> Done {
+    let columns = people.columns();
+    Done {
+        program: format!("counterfair {}", env!("CARGO_PKG_VERSION")),
+        policy_version: super::VERSION,
+        seed: learner.seed,
+        discount: learner.discount,
+        folds: settings.folds,
+        fold_sizes: vec![],
+        replicates: [settings.replicates, settings.refits, learner.replicates, settings.group_replicates],
+        dropout,
+        columns: [columns.id, columns.time, columns.level.join(" × "), columns.action, columns.reward],
+        states: people.state_names(),
+        rows: people.rows(),
+        outcome: None,
+        changed: None,
+        at_stake: None,
+        contrast_degree: None,
+    }
+}

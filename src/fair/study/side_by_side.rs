@@ -1,0 +1,260 @@
+//! Policies side by side on one scale: value, difference to what people received, fair value, CF metric.
+
+use super::cross_fit::{Crossed, LEARNED, always};
+use super::{Bounded, CONFIDENCE, Number};
+use crate::fair::{Error, Learner, People};
+use crate::kernel::evaluate::recorded::{
+    FairPart, RecordedSettings, RecordedValues, Resampled, gained_by_unfairness, recorded_values,
+};
+use crate::kernel::evaluate::{CrossFitted, ParityGap, parity_gap_of};
+use crate::kernel::model::fitted::Refitter;
+use crate::kernel::numeric::{Law, holm};
+use serde::Serialize;
+
+/// All policies of a study.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SideBySide {
+    /// γ.
+    pub discount: f64,
+    /// The longest horizon that anybody is valued over.
+    pub horizon: usize,
+    /// All that rewards allow a value to be.
+    pub allowed: (f64, f64),
+    /// What people received.
+    pub received: Number,
+    /// The same at each level.
+    pub received_by_level: Vec<Option<Number>>,
+    /// The parity gap of what people received, at the first decision.
+    pub received_parity_gap: ParityGap,
+    /// The policies: learned ones, mixtures, Random, each action for everybody.
+    pub rows: Vec<PolicyRow>,
+    /// Why there is no CF metric, where there is none.
+    pub no_metric: Option<String>,
+    /// Why there are no fair values, where there are none.
+    pub no_fair_values: Option<String>,
+    /// What must be known before the numbers are used.
+    pub warnings: Vec<String>,
+    /// Per person, how often Ours would decide otherwise in another world.
+    #[serde(skip)]
+    pub(super) ours_by_person: Vec<f64>,
+    /// CF metric between each pair of levels, for Ours, Full and Unaware.
+    pub pairs: Vec<(String, String, Vec<Bounded>)>,
+    /// Value at each level minus that at the first one, for Ours, Full and Unaware and for what was received, in this order.
+    pub level_gaps: Vec<(String, Vec<Option<Number>>)>,
+}
+
+/// One policy.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PolicyRow {
+    /// Its name.
+    pub name: String,
+    /// What it reads and does.
+    pub meaning: String,
+    /// Its value over the recorded horizon, by fitted Q evaluation.
+    pub value: Number,
+    /// That minus what people received, paired over people.
+    pub minus_received: Number,
+    /// Of no difference to what people received.
+    pub p_value: f64,
+    /// The same, corrected by Holm's method for the number of policies.
+    pub p_holm: f64,
+    /// The value by the doubly robust estimator, where weights leave enough people.
+    pub doubly_robust: Option<Number>,
+    /// Ṽ.
+    pub fair_value: Option<Number>,
+    /// J − Ṽ.
+    pub gained_by_unfairness: Option<Number>,
+    /// The CF metric; `None` where it is not known.
+    pub cf_metric: Option<Bounded>,
+    /// The parity gap at the first decision.
+    pub parity_gap: Option<ParityGap>,
+    /// The mean over decisions of the probability of an action which people like that hardly ever received.
+    pub unsupported: Option<f64>,
+    /// The share of action values that had to be held within what rewards allow.
+    pub held: Option<f64>,
+    /// Whether there were too few rows for functions as rich as they should be.
+    pub poor: bool,
+    /// Effective people at the last decision.
+    pub effective_people: Option<f64>,
+    /// Its value at each level.
+    pub by_level: Vec<Option<Number>>,
+}
+
+/// Weights of Ours in the mixtures of Full and Ours.
+const MIXTURES: [f64; 3] = [0.25, 0.5, 0.75];
+
+impl SideBySide {
+    pub(super) fn of(
+        people: &People,
+        crossed: &Crossed,
+        learner: &Learner,
+        settings: &RecordedSettings,
+        refits: usize,
+        watch: &mut dyn FnMut(&str),
+    ) -> Result<Self, Error> {
+        let panel = people.panel();
+        let policies = crossed.borrowed();
+        let values = recorded_values(panel, &policies, settings)?;
+        watch("separating what is gained by unfairness");
+        let given = &learner.preprocessing.level_weights;
+        let weights = if given.is_empty() { None } else { Some(learner.preprocessing.weights_for(panel)?) };
+        let fair = Refitter::new(panel, &learner.preprocessing.mechanism)
+            .map_err(|reason| reason.to_string())
+            .and_then(|refitter| {
+                gained_by_unfairness(panel, &policies, &values, &refitter, weights.as_deref(), refits, settings)
+                    .map_err(|reason| reason.to_string())
+            });
+        watch("following people in all worlds");
+        let laws: Result<Vec<CrossFitted>, String> =
+            (0..LEARNED.len()).map(|which| crossed.unfairness(which, CONFIDENCE)).collect();
+        let no_metric = laws.as_ref().err().cloned();
+        let no_fair_values = fair.as_ref().err().cloned();
+        let (laws, fair) = (laws.unwrap_or_default(), fair.unwrap_or_default());
+        let mut rows = rows(people, &values, &fair, &laws);
+        let corrected = holm(&rows.iter().map(|row| row.p_value).collect::<Vec<_>>());
+        rows.iter_mut().zip(corrected).for_each(|(row, p)| row.p_holm = p);
+        let name = |k: usize| panel.levels().name(k).to_string();
+        let pairs = laws.first().map_or(vec![], |first| {
+            let of = |(i, ((a, b), _)): (usize, &((usize, usize), Law))| {
+                (name(*a), name(*b), laws.iter().map(|found| Bounded::from(&found.law.pairs[i].1)).collect())
+            };
+            first.law.pairs.iter().enumerate().map(of).collect()
+        });
+        let gaps = |by_level: &[Option<Resampled>]| -> Vec<Option<Number>> {
+            let first = by_level.first().and_then(Option::as_ref);
+            by_level.iter().skip(1).map(|z| Some(Number::from(&z.as_ref()?.minus(first?)))).collect()
+        };
+        let mut level_gaps: Vec<_> = LEARNED
+            .iter()
+            .filter_map(|(name, _)| Some((name.to_string(), gaps(&values.policy(name)?.by_level))))
+            .collect();
+        level_gaps.push(("received".into(), gaps(&values.received_by_level)));
+        Ok(Self {
+            discount: values.discount,
+            horizon: values.horizon,
+            allowed: values.allowed,
+            received: Number::from(&values.received).within(values.allowed),
+            received_by_level: numbers(&values.received_by_level, values.allowed),
+            received_parity_gap: received_gap(panel),
+            rows,
+            no_metric,
+            no_fair_values,
+            // Warnings about policies that nobody would use say nothing about the study.
+            warnings: values.warnings.iter().filter(|text| !is_about_everybody(text)).cloned().collect(),
+            ours_by_person: laws.first().map_or(vec![], |ours| crossed.in_panel_order(panel, &ours.by_person)),
+            pairs,
+            level_gaps,
+        })
+    }
+
+    /// The policy of this name.
+    pub fn row(&self, name: &str) -> Option<&PolicyRow> {
+        self.rows.iter().find(|row| row.name == name)
+    }
+}
+
+fn is_about_everybody(text: &str) -> bool {
+    text.split(": ").next().is_some_and(|name| name.ends_with(" for everybody") || name == "Random")
+}
+
+fn numbers(by_level: &[Option<Resampled>], allowed: (f64, f64)) -> Vec<Option<Number>> {
+    by_level.iter().map(|value| value.as_ref().map(|value| Number::from(value).within(allowed))).collect()
+}
+
+fn rows(people: &People, values: &RecordedValues, fair: &[FairPart], laws: &[CrossFitted]) -> Vec<PolicyRow> {
+    let panel = people.panel();
+    let most = values.allowed.1 - values.allowed.0;
+    let row = |name: String, meaning: String, value: &Resampled, part: Option<(Resampled, Resampled)>| {
+        let minus = value.minus(&values.received);
+        PolicyRow {
+            name,
+            meaning,
+            value: Number::from(value).within(values.allowed),
+            minus_received: Number::from(&minus).within((-most, most)),
+            p_value: minus.p_value(),
+            p_holm: 1.0,
+            doubly_robust: None,
+            fair_value: part.as_ref().map(|(fair, _)| Number::from(fair).within(values.allowed)),
+            gained_by_unfairness: part.as_ref().map(|(_, gained)| Number::from(gained).within((-most, most))),
+            cf_metric: None,
+            parity_gap: None,
+            unsupported: None,
+            held: None,
+            poor: false,
+            effective_people: None,
+            by_level: vec![],
+        }
+    };
+    let part = |name: &str| fair.iter().find(|p| p.name == name).map(|p| (p.fair.clone(), p.gained.clone()));
+    let of = |name: &str, meaning: &str| -> Option<PolicyRow> {
+        let found = values.policy(name)?;
+        Some(PolicyRow {
+            doubly_robust: found.doubly_robust.as_ref().ok().map(|e| Number::from(*e).within(values.allowed)),
+            unsupported: Some(found.weights.unsupported.clamp(0.0, 1.0)),
+            held: Some(found.held),
+            poor: found.poor,
+            effective_people: found.weights.effective_people.last().copied(),
+            by_level: numbers(&found.by_level, values.allowed),
+            ..row(name.into(), meaning.into(), &found.value, part(name))
+        })
+    };
+    let mut rows = Vec::new();
+    let meanings = [
+        "fair: decides from the states of all levels at once",
+        "reads the state and the level",
+        "reads the state without the level",
+    ];
+    for (which, ((name, _), meaning)) in LEARNED.iter().zip(meanings).enumerate() {
+        let Some(mut found) = of(name, meaning) else { continue };
+        if let Some(law) = laws.get(which) {
+            found.cf_metric = Some(Bounded::from(&law.law.metric));
+            found.parity_gap = Some(law.law.parity_gap);
+        }
+        rows.push(found);
+    }
+    if let (Some(ours), Some(full)) = (values.policy("Ours"), values.policy("Full")) {
+        for weight in MIXTURES {
+            let percent = (100.0 * weight).round();
+            let blended = full.value.blended(&ours.value, weight);
+            let part = part("Full").zip(part("Ours")).map(|((fair, gained), (ours_fair, ours_gained))| {
+                (fair.blended(&ours_fair, weight), gained.blended(&ours_gained, weight))
+            });
+            let meaning = format!("each person by Ours with probability {percent} %, otherwise by Full, throughout");
+            let mut found = row(format!("{percent} % Ours, {} % Full", 100.0 - percent), meaning, &blended, part);
+            if let [ours, full, ..] = laws {
+                found.cf_metric = Some(Bounded::from(&mixed(ours, full, weight)));
+            }
+            rows.push(found);
+        }
+    }
+    let nobody = Bounded { number: Number::exact(0.0), upper: 0.0 };
+    let none = ParityGap { estimate: 0.0, interval: (0.0, 0.0), pair: (0, 0) };
+    let blind = |found: PolicyRow| PolicyRow { cf_metric: Some(nobody), parity_gap: Some(none), ..found };
+    rows.extend(of("Random", "every action with equal probability").map(blind));
+    for action in panel.action_names().names() {
+        rows.extend(of(&always(action), "the same for everybody").map(blind));
+    }
+    rows
+}
+
+/// The law of the CF metric of a mixture with one coin a person: shares of decisions mix as the policies do, replicate by replicate.
+fn mixed(ours: &CrossFitted, full: &CrossFitted, weight: f64) -> Law {
+    let draws = ours.shares.iter().zip(&full.shares).map(|(ours, full)| {
+        let both = ours.iter().zip(full).map(|(o, f)| weight * o + (1.0 - weight) * f);
+        both.fold(0.0, f64::max)
+    });
+    Law::of(draws.collect())
+}
+
+/// The parity gap of the first actions that people received.
+fn received_gap(panel: &crate::kernel::data::Panel) -> ParityGap {
+    let actions = panel.action_names().len();
+    let (mut own, mut taken) = (vec![], vec![]);
+    for person in panel.iter() {
+        if let Some(&first) = person.actions.first() {
+            own.push(person.level);
+            taken.extend((0..actions).map(|a| f64::from(u8::from(a == first as usize))));
+        }
+    }
+    parity_gap_of(&own, panel.levels().len(), &taken, actions, CONFIDENCE)
+}

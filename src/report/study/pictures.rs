@@ -1,0 +1,267 @@
+//! The pictures of a study: one colour for each meaning, as everywhere.
+
+use super::Picture;
+use super::words::shown;
+use crate::fair::study::{Number, PolicyRow, Study};
+use crate::report::plot::{Axis, Chart, Forest, ForestRow, INK, Ink, MUTED, Marker, PURPLE, Series, Span};
+use crate::reproduction::Method;
+
+/// All pictures, in the order of the page.
+pub(super) fn all(study: &Study) -> Vec<Picture> {
+    let mut found = Vec::new();
+    let mut push = |name: &str, svg: Option<String>, caption: &str| {
+        found.extend(svg.map(|svg| Picture { name: name.into(), svg, caption: caption.into() }));
+    };
+    push(
+        "1-worth-and-unfairness",
+        trade_off(study),
+        "Worth against unfairness: right is better, down is fairer. Lines are 95 % intervals.",
+    );
+    push("2-actions-over-time", actions(study), "What people received: share of an action by level at each decision.");
+    push("2-still-there", remaining(study), "People who are still there at each decision, by level.");
+    push(
+        "3-spread",
+        spread(study),
+        "Residual spread between levels, largest over smallest standard deviation; 1 is equal. Rings: as they are. Discs: after the noise model.",
+    );
+    push(
+        "4-differences",
+        differences(study),
+        "Value minus what people received, 95 % intervals, paired over people. Right of the line is better.",
+    );
+    push(
+        "4-unfairness",
+        metrics(study),
+        "CF metric with 95 % interval: share of decisions that would differ had the attribute been different.",
+    );
+    push(
+        "4-gained",
+        gained(study),
+        "Part of each policy's value that comes from treating levels differently, 95 % intervals.",
+    );
+    push("5-received", treated(study, "received"), "What people received, by level, over time.");
+    push("5-ours", treated(study, "Ours"), "What Ours would do along the same histories, by level, over time.");
+    push(
+        "5-parity",
+        parity(study),
+        "Demographic parity difference by rule and action, 95 % intervals from resampled people.",
+    );
+    push(
+        "6-correlation",
+        correlation(study),
+        "Unfairness if a person's noise in two worlds is only correlated; at 1 it is the same, as assumed.",
+    );
+    push(
+        "6-share",
+        causal_share(study),
+        "Unfairness of Ours if only a share of the difference between levels is an effect of the attribute; at 1 all of it, as assumed.",
+    );
+    push(
+        "6-confounding",
+        confounding(study),
+        "Ours minus what people received, by weighting: between which bounds, if something unrecorded changes the odds of actions.",
+    );
+    push("7-people", Some(flow(study)), "People from the file to the folds.");
+    found
+}
+
+/// The ink of a rule.
+fn ink(name: &str) -> Ink {
+    match name {
+        "Ours" => Ink::of(Method::Ours),
+        "Full" => Ink::of(Method::Full),
+        "Unaware" => Ink::of(Method::Unaware),
+        "Random" => Ink::of(Method::Random),
+        "received" => Ink::of(Method::Behaviour),
+        name if name.contains(" % Ours") => Ink::of(Method::Mixture(0.5)),
+        _ => Ink { color: MUTED, marker: Marker::Diamond, dashed: false },
+    }
+}
+
+fn span(number: &Number) -> Span {
+    let (low, high) = number.interval.unwrap_or((number.mean, number.mean));
+    Span { mean: number.mean, low, high }
+}
+
+/// An axis of shares that never shows what a share cannot be.
+fn shares(title: &str, spans: impl Iterator<Item = Span>) -> Axis {
+    let axis = Axis::linear(title).from_zero();
+    // Where all are 0 there is no range to choose: the whole one is shown.
+    if spans.fold(0.0, |most: f64, span| most.max(span.high)) > 0.0 { axis } else { axis.with_ticks([0.0, 0.5, 1.0]) }
+}
+
+/// The name of a level or an action; one that is a mere code is given its column's name.
+fn named(column: &str, name: &str) -> String {
+    if name.chars().count() <= 2 { label(&format!("{} {name}", label(column))) } else { label(name) }
+}
+
+/// A label that leaves room for the chart.
+fn label(name: &str) -> String {
+    let name = shown(name);
+    if name.chars().count() <= 14 { name } else { name.chars().take(13).chain(['…']).collect() }
+}
+
+fn trade_off(study: &Study) -> Option<String> {
+    let policies = study.policies.as_ref()?;
+    let drawn = policies.rows.iter().filter(|row| ["Ours", "Full", "Unaware", "Random"].contains(&row.name.as_str()));
+    let points: Vec<(&str, Span, Span)> = drawn
+        .filter_map(|row| Some((row.name.as_str(), span(&row.minus_received), span(&row.cf_metric?.number))))
+        .collect();
+    let y = shares("CF metric", points.iter().map(|point| point.2));
+    let mut chart = Chart::new("Worth and unfairness", Axis::linear("value minus what people received"), y);
+    for (name, worth, metric) in points {
+        chart = chart.with(Series::new(name, ink(name), [(worth, metric)]));
+    }
+    (!chart.series.is_empty()).then(|| chart.svg())
+}
+
+/// The action whose shares are drawn: the last, which of 0 and 1 is treatment.
+fn drawn_action(study: &Study) -> usize {
+    study.data.actions.len().saturating_sub(1)
+}
+
+fn times(study: &Study) -> Axis {
+    let axis = Axis::linear("decision");
+    if study.data.horizon <= 12 { axis.with_ticks((1..=study.data.horizon).map(|t| t as f64)) } else { axis }
+}
+
+/// Lines of shares by level; of many levels the first eight.
+fn by_level(study: &Study, title: &str, y: &str, shares: impl Fn(usize) -> Vec<Option<f64>>) -> Option<String> {
+    let mut chart = Chart::new(title, times(study), Axis::linear(y).from_zero());
+    for (z, level) in study.data.levels.iter().enumerate().take(8) {
+        let points = shares(z).into_iter().enumerate().filter_map(|(t, share)| Some(((t + 1) as f64, share?)));
+        chart = chart.with(Series::new(&named(&study.done.columns[2], &level.name), Ink::level(z), points));
+    }
+    (study.data.horizon > 0).then(|| chart.svg())
+}
+
+fn actions(study: &Study) -> Option<String> {
+    let a = drawn_action(study);
+    let action = study.data.actions.get(a)?;
+    by_level(study, &format!("Received {}", named(&study.done.columns[3], action)), "share of decisions", |z| {
+        study.data.over_time[z][a].clone()
+    })
+}
+
+fn remaining(study: &Study) -> Option<String> {
+    by_level(study, "Still there", "share of people", |z| study.data.remaining[z].iter().map(|x| Some(*x)).collect())
+}
+
+fn treated(study: &Study, rule: &str) -> Option<String> {
+    let action = study.data.actions.get(drawn_action(study))?;
+    let found = study.treated.as_ref()?.over_time.iter().find(|o| o.rule == rule && o.action == *action)?;
+    let action = named(&study.done.columns[3], action);
+    let title = if rule == "received" { format!("Received {action}") } else { format!("{rule} gives {action}") };
+    by_level(study, &title, "share of decisions", |z| found.shares[z].clone())
+}
+
+fn spread(study: &Study) -> Option<String> {
+    let believe = study.believe.as_ref()?;
+    let mut rows = Vec::new();
+    for output in believe.outputs.iter().filter(|output| output.is_carried) {
+        let shapes =
+            [(output.before.sd_ratio, " as is", Marker::Ring), (output.after.sd_ratio, " modelled", Marker::Disc)];
+        for (ratio, what, marker) in shapes.into_iter().filter(|(ratio, ..)| ratio.is_finite()) {
+            let ink = Ink { color: if marker == Marker::Disc { INK } else { MUTED }, marker, dashed: false };
+            rows.push(ForestRow { name: format!("{}{what}", label(&output.name)), span: Span::exact(ratio), ink });
+        }
+    }
+    let forest = Forest {
+        title: "Spread of noise between levels".into(),
+        x: Axis::linear("ratio of standard deviations"),
+        reference: Some(1.0),
+        rows,
+    };
+    (!forest.rows.is_empty()).then(|| forest.svg())
+}
+
+fn forest(title: &str, x: Axis, rows: &[PolicyRow], of: impl Fn(&PolicyRow) -> Option<Span>) -> Option<String> {
+    let rows: Vec<ForestRow> = rows
+        .iter()
+        .filter_map(|row| Some(ForestRow { name: shown(&row.name), span: of(row)?, ink: ink(&row.name) }))
+        .collect();
+    let forest = Forest { title: title.into(), x, reference: Some(0.0), rows };
+    (!forest.rows.is_empty()).then(|| forest.svg())
+}
+
+fn differences(study: &Study) -> Option<String> {
+    let x = Axis::linear("value minus what people received");
+    forest("Worth", x, &study.policies.as_ref()?.rows, |row| Some(span(&row.minus_received)))
+}
+
+fn metrics(study: &Study) -> Option<String> {
+    let rows = &study.policies.as_ref()?.rows;
+    let of = |row: &PolicyRow| row.cf_metric.map(|metric| span(&metric.number));
+    forest("Unfairness", shares("CF metric", rows.iter().filter_map(of)), rows, of)
+}
+
+fn gained(study: &Study) -> Option<String> {
+    let of = |row: &PolicyRow| row.gained_by_unfairness.as_ref().map(span);
+    forest("Gained by unfairness", Axis::linear("value minus fair value"), &study.policies.as_ref()?.rows, of)
+}
+
+fn parity(study: &Study) -> Option<String> {
+    let measures = &study.treated.as_ref()?.measures;
+    // Of two actions the second says the same as the first.
+    let last = study.data.actions.last()?;
+    let drawn = measures.iter().filter(|m| study.data.actions.len() != 2 || m.action == *last);
+    let rows: Vec<ForestRow> = drawn
+        .map(|m| ForestRow {
+            name: format!("{}: {}", m.rule, named(&study.done.columns[3], &m.action)),
+            span: span(&m.difference),
+            ink: ink(&m.rule),
+        })
+        .collect();
+    let x = Axis::linear("difference between levels").from_zero();
+    Some(Forest { title: "Demographic parity".into(), x, reference: Some(0.0), rows }.svg())
+}
+
+fn correlation(study: &Study) -> Option<String> {
+    let found = study.sensitivity.as_ref()?;
+    let mut chart = Chart::new(
+        "Other noise in other worlds",
+        Axis::linear("correlation of noise"),
+        Axis::linear("CF metric").from_zero(),
+    );
+    let curves = std::iter::once(("Ours", &found.correlation)).chain(found.others.iter().map(|(n, c)| (n.as_str(), c)));
+    for (name, curve) in curves {
+        chart = chart.with(Series::new(name, ink(name), curve.at.iter().copied().zip(curve.means())));
+    }
+    Some(chart.svg())
+}
+
+fn causal_share(study: &Study) -> Option<String> {
+    let curve = &study.sensitivity.as_ref()?.share;
+    let chart =
+        Chart::new("Not all of it causal", Axis::linear("share that is causal"), Axis::linear("CF metric").from_zero());
+    Some(chart.with(Series::new("Ours", ink("Ours"), curve.at.iter().copied().zip(curve.means()))).svg())
+}
+
+fn confounding(study: &Study) -> Option<String> {
+    let bounds = &study.sensitivity.as_ref()?.confounding;
+    let points = bounds
+        .iter()
+        .map(|(gamma, (low, high))| (Span::exact(*gamma), Span { mean: (low + high) / 2.0, low: *low, high: *high }));
+    let chart = Chart::new(
+        "Hidden confounding",
+        Axis::linear("factor on the odds of an action (Γ)"),
+        Axis::linear("value minus received"),
+    );
+    let ink = ink("Ours").curve();
+    (!bounds.is_empty()).then(|| chart.with(Series::new("Ours", ink, points)).with_reference(0.0, "none").svg())
+}
+
+/// People in the file, used, and in each fold, as bars.
+fn flow(study: &Study) -> String {
+    let bar = |name: String, people: usize, color| ForestRow {
+        name,
+        span: Span { mean: people as f64, low: 0.0, high: people as f64 },
+        ink: Ink { color, marker: Marker::Square, dashed: false },
+    };
+    let gone = study.data.repairs.people_dropped;
+    let mut rows =
+        vec![bar("read".into(), study.data.people + gone, PURPLE), bar("used".into(), study.data.people, INK)];
+    let folds = study.done.fold_sizes.iter().enumerate();
+    rows.extend(folds.map(|(f, n)| bar(format!("fold {}", f + 1), *n, MUTED)));
+    Forest { title: "From file to folds".into(), x: Axis::linear("people").from_zero(), reference: None, rows }.svg()
+}

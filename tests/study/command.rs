@@ -1,0 +1,233 @@
+//! The command: files, refusals, hostile names, verdicts of data that carry nothing.
+
+use crate::folder::Folder;
+use counterfair::fair::Policy;
+use std::fs;
+
+/// A small simulated study in `study.csv`.
+fn simulated(folder: &Folder, world: &str, people: &str, decisions: &str) {
+    folder.succeed(&[
+        "simulate",
+        "--world",
+        world,
+        "--n",
+        people,
+        "--t",
+        decisions,
+        "--seed",
+        "3",
+        "--out",
+        "study.csv",
+    ]);
+}
+
+fn json(folder: &Folder, path: &str) -> serde_json::Value {
+    serde_json::from_str(&fs::read_to_string(folder.0.join(path)).unwrap()).unwrap()
+}
+
+#[test]
+fn a_file_becomes_a_page_with_json_tables_pictures_and_a_policy() {
+    let folder = Folder::new("study page");
+    simulated(&folder, "linear", "150", "6");
+    let said = folder.succeed(&["study", "--data", "study.csv", "--replicates", "60"]);
+    assert!(said.starts_with("A fair policy would be worth"), "{said}");
+    assert!(said.contains("out/study/study/index.html"), "{said}");
+    let found = json(&folder, "out/study/study/study.json");
+    assert_eq!((found["format"].as_str(), found["version"].as_u64()), (Some("counterfair study"), Some(1)));
+    assert_eq!(found["verdict"]["kind"], "better");
+    assert!(said.starts_with(found["sentence"].as_str().unwrap()));
+    let out = folder.0.join("out/study/study");
+    for name in found["files"].as_array().unwrap() {
+        let path = out.join(name.as_str().unwrap());
+        assert!(fs::metadata(&path).is_ok_and(|file| file.len() > 0), "{name}");
+    }
+    assert!(Policy::load(out.join("policy.json")).unwrap().fitness().is_ok());
+
+    // Every answer has a picture, numbers, and what it does not show.
+    let page = fs::read_to_string(out.join("index.html")).unwrap();
+    for section in 2..=7 {
+        let part = page.split(&format!("id=\"s{section}\"")).nth(1).unwrap().split("</section>").next().unwrap();
+        assert!(part.contains("<svg") && part.contains("<table") && part.contains("Not shown:"), "section {section}");
+    }
+    // No number is outside what rewards allow.
+    let policies = &found["policies"];
+    let (low, high) = (policies["allowed"][0].as_f64().unwrap(), policies["allowed"][1].as_f64().unwrap());
+    let rows = policies["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 3 + 3 + 1 + 2);
+    for row in rows {
+        for number in [&row["value"]["mean"], &row["value"]["interval"][0], &row["value"]["interval"][1]] {
+            let number = number.as_f64().unwrap();
+            assert!(low <= number && number <= high, "{row}");
+        }
+        let (metric, upper) = (&row["cf_metric"], row["cf_metric"]["upper"].as_f64().unwrap());
+        assert!(metric["mean"].as_f64().unwrap() <= upper.max(metric["interval"][1].as_f64().unwrap()), "{row}");
+    }
+    // A mixture of two lies between them.
+    let value = |name: &str| rows.iter().find(|row| row["name"] == name).unwrap()["value"]["mean"].as_f64().unwrap();
+    let half = value("50 % Ours, 50 % Full");
+    assert!((half - (value("Ours") + value("Full")) / 2.0).abs() < 1e-9, "{half}");
+    // Ids are shown only where they were asked for.
+    assert!(found["treated"]["people"].as_array().unwrap().is_empty());
+    folder.succeed(&["study", "--data", "study.csv", "--replicates", "60", "--show-ids", "4"]);
+    assert_eq!(json(&folder, "out/study/study/study.json")["treated"]["people"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn the_order_of_rows_has_no_effect() {
+    let folder = Folder::new("study order");
+    simulated(&folder, "linear", "60", "4");
+    let text = fs::read_to_string(folder.0.join("study.csv")).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines[1..].reverse();
+    fs::write(folder.0.join("turned.csv"), lines.join("\n") + "\n").unwrap();
+    let mut found = ["study.csv", "turned.csv"].map(|file| {
+        folder.succeed(&["study", "--data", file, "--out", "o", "--replicates", "20"]);
+        json(&folder, "o/study.json")
+    });
+    for one in &mut found {
+        one["command"] = "".into();
+        one["data"]["file"] = "".into();
+    }
+    assert_eq!(found[0], found[1]);
+}
+
+#[test]
+fn nobodys_files_are_overwritten_and_nothing_of_an_earlier_study_is_left() {
+    let folder = Folder::new("study folder");
+    simulated(&folder, "linear", "60", "4");
+    let study = ["study", "--data", "study.csv", "--replicates", "20", "--out"];
+    let with = |more: &[&'static str]| [&study[..], more].concat();
+
+    fs::create_dir(folder.0.join("mine")).unwrap();
+    fs::write(folder.0.join("mine/index.html"), "mine").unwrap();
+    let message = folder.refuse(&with(&["mine"]), "");
+    assert!(message.contains("mine holds index.html") && message.contains("--overwrite"), "{message}");
+    assert_eq!(fs::read_to_string(folder.0.join("mine/index.html")).unwrap(), "mine");
+    assert_eq!(fs::read_dir(folder.0.join("mine")).unwrap().count(), 1);
+    folder.succeed(&with(&["mine", "--overwrite"]));
+    // The folder of the data is somebody's too.
+    let message = folder.refuse(&with(&["."]), "");
+    assert!(message.contains("study.csv") || message.contains("mine"), "{message}");
+
+    // An earlier study gives way, and its policy does not outlive it.
+    fs::write(folder.0.join("mine/policy.json"), "{}").unwrap();
+    let listed = fs::read_to_string(folder.0.join("mine/study.json")).unwrap();
+    if !listed.contains("policy.json") {
+        fs::write(
+            folder.0.join("mine/study.json"),
+            listed.replace("\"index.html\",", "\"index.html\", \"policy.json\","),
+        )
+        .unwrap();
+    }
+    let one_level: String = fs::read_to_string(folder.0.join("study.csv"))
+        .unwrap()
+        .lines()
+        .filter(|line| line.split(',').nth(2) != Some("1"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    fs::write(folder.0.join("study.csv"), one_level).unwrap();
+    let said = folder.succeed(&with(&["mine"]));
+    assert!(said.starts_with("These data cannot support a policy, because everybody has the same level"), "{said}");
+    assert!(!folder.0.join("mine/policy.json").exists());
+    // Two sections have nothing to show, and say so.
+    let page = fs::read_to_string(folder.0.join("mine/index.html")).unwrap();
+    assert!(page.contains("No policy could be learned") && page.contains("Not computed."), "{page}");
+}
+
+#[test]
+fn where_data_carry_nothing_the_first_line_says_so() {
+    let folder = Folder::new("study nothing");
+    let header = "ID,timestamp,z1,action,reward,state1\n";
+    let people = |level: &dyn Fn(usize) -> String, action: &dyn Fn(usize, usize) -> usize| {
+        let mut text = header.to_string();
+        for i in 0..60usize {
+            for t in 0..4usize {
+                let x = ((i * 7919 + t * 104_729) % 1000) as f64 / 500.0 - 1.0;
+                let (a, r) =
+                    if t == 0 { (String::new(), String::new()) } else { (action(i, t).to_string(), format!("{x}")) };
+                text += &format!("{i},{t},{},{a},{r},{x}\n", level(i));
+            }
+        }
+        text
+    };
+    let verdict = |text: &str| {
+        fs::write(folder.0.join("study.csv"), text).unwrap();
+        folder.succeed(&["study", "--data", "study.csv", "--out", "o", "--replicates", "20"])
+    };
+    let two = |i: usize| (i % 2).to_string();
+    let said = verdict(&people(&two, &|_, _| 1));
+    assert!(said.contains("cannot support") && said.contains("same action"), "{said}");
+    let said = verdict(&people(&|i| format!("level {i}"), &|i, t| (i + t) % 2));
+    assert!(said.contains("cannot support") && said.contains("has 1 people"), "{said}");
+    // Rewards that do not depend on actions: whatever is learned is not sold as a policy.
+    let said = verdict(&people(&two, &|i, t| (i * 31 + t * 17) / 3 % 2));
+    assert!(!said.starts_with("A fair policy would be worth"), "{said}");
+    assert!(!folder.0.join("o/policy.json").exists());
+}
+
+#[test]
+fn noise_that_is_not_as_modelled_is_said_first() {
+    let folder = Folder::new("study noise");
+    simulated(&folder, "spread-by-level", "300", "6");
+    let run = |noise: &str| {
+        folder.succeed(&["study", "--data", "study.csv", "--out", "o", "--replicates", "20", "--noise", noise])
+    };
+    let said = run("additive");
+    assert!(
+        said.starts_with("Counterfactuals are not to be believed here") && said.contains("residual spread"),
+        "{said}"
+    );
+    let said = run("chosen");
+    assert!(!said.contains("not to be believed"), "{said}");
+}
+
+#[test]
+fn names_from_a_file_run_nowhere() {
+    let folder = Folder::new("study names");
+    simulated(&folder, "linear", "60", "4");
+    let text = fs::read_to_string(folder.0.join("study.csv")).unwrap();
+    let hostile: String = text
+        .lines()
+        .enumerate()
+        .map(|(i, line)| {
+            let mut cells: Vec<String> = line.split(',').map(String::from).collect();
+            if i > 0 {
+                cells[2] = format!("\"<script>alert({})</script>\"", cells[2]);
+                if !cells[3].is_empty() {
+                    cells[3] = format!("=cmd|'{}'!A1", cells[3]);
+                }
+            } else {
+                cells[5] = "\"state1\"\"><img src=x onerror=alert(1)>\"".into();
+            }
+            cells.join(",") + "\n"
+        })
+        .collect();
+    fs::write(folder.0.join("a\"><img src=x>.csv"), hostile).unwrap();
+    let states = "state1\"><img src=x onerror=alert(1)>";
+    folder.succeed(&[
+        "study",
+        "--data",
+        "a\"><img src=x>.csv",
+        "--states",
+        states,
+        "--replicates",
+        "20",
+        "--show-ids",
+        "2",
+    ]);
+    let out = folder.0.join("out/study/a---img-src-x");
+    for entry in fs::read_dir(&out).unwrap().flatten() {
+        let name = entry.file_name().into_string().unwrap();
+        let text = fs::read_to_string(entry.path()).unwrap();
+        assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || "-.".contains(c)), "{name}");
+        if name.ends_with(".html") || name.ends_with(".svg") {
+            assert!(!text.contains("<script") && !text.contains("<img"), "{name}");
+        }
+        if name.ends_with(".csv") {
+            assert!(
+                text.lines().all(|line| line.split(',').all(|cell| !cell.trim_matches('"').starts_with('='))),
+                "{name}"
+            );
+        }
+    }
+}

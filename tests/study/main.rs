@@ -1,0 +1,7 @@
+//! `counterfair study`: the command and its files, its verdicts, its intervals, and what it says of real studies.
+
+mod command;
+mod coverage;
+#[path = "../command_line/folder.rs"]
+mod folder;
+mod real;
