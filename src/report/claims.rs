@@ -1,9 +1,8 @@
 //! The theory as executable claims: verdicts in a table, rates in charts.
 
-use super::plot::{Axis, BLUE, Chart, INK, Ink, Marker, Series, Span, VERMILION};
+use super::notebook::law_chart;
 use super::{Figure, Section, Table, comma_separated};
-use crate::kernel::numeric::Estimate;
-use crate::theory::{ARITHMETIC, Budget, Expected, Kind, Law, Row, UNCHECKED, Verdict};
+use crate::theory::{ARITHMETIC, Budget, Expected, Kind, Row, UNCHECKED, Verdict};
 use std::collections::BTreeSet;
 
 /// The section of some claims, examined; `left_out` counts those that were not.
@@ -259,33 +258,7 @@ fn unchecked() -> Table {
 /// Means against size for the claim and its control, both axes logarithmic, with the line that is claimed.
 fn rate(index: usize, row: &Row) -> Option<Figure> {
     let law = row.verdict.law()?;
-    let ink = |color, marker, dashed| Ink { color, marker, dashed };
-    let measured = |law: &Law, name: &str, ink: Ink| {
-        let each = law.sizes.iter().zip(&law.means).zip(&law.standard_errors);
-        let count = law.runs / law.sizes.len();
-        let points = each
-            .map(|((&n, &mean), &standard_error)| (Span::exact(n), Span::of(Estimate { mean, standard_error, count })));
-        Series { name: name.into(), ink, points: points.collect() }
-    };
-    // The claimed line goes through the middle of the measured means.
-    let middle = |values: &[f64]| values.iter().map(|x| x.ln()).sum::<f64>() / values.len() as f64;
-    let height = middle(&law.means) - law.target * middle(&law.sizes);
-    let line = law.sizes.iter().map(|n| (Span::exact(*n), Span::exact((height + law.target * n.ln()).exp())));
-    let mut series = vec![
-        measured(law, "claim", ink(BLUE, Marker::Disc, false)),
-        Series { name: format!("slope {}", law.target), ink: ink(INK, Marker::Ring, true), points: line.collect() },
-    ];
-    series.extend(row.control.law().map(|law| measured(law, "control", ink(VERMILION, Marker::Square, false))));
-    let chart = Chart {
-        title: format!(
-            "{} · slope {:.2} in [{:.2}, {:.2}]",
-            row.claim.label, law.slope, law.interval.0, law.interval.1
-        ),
-        x: Axis::log(&law.axis),
-        y: Axis::log("mean over seeds"),
-        series,
-        references: vec![],
-    };
+    let chart = law_chart(row)?;
     let mut csv = comma_separated::line(["series", &law.axis, "mean", "standard_error"]);
     for (name, law) in [("claim", Some(law)), ("control", row.control.law())] {
         for ((n, mean), error) in law.iter().flat_map(|l| l.sizes.iter().zip(&l.means).zip(&l.standard_errors)) {
@@ -294,11 +267,15 @@ fn rate(index: usize, row: &Row) -> Option<Figure> {
     }
     let control = row.control.law().map_or(String::new(), |law| format!(" Control: slope {:.2}.", law.slope));
     let caption = format!(
-        "{}: {}. {} runs; the interval holds {} % of bootstrap slopes.{control}",
+        "{}: {}. Black: what was measured, means over {} seeds with 95 % intervals; slope {:.2}, of which {} % of bootstrap slopes lie in \
+         [{:.2}, {:.2}]. Grey: the slope claimed. Brown: the control.{control}",
         row.claim.label,
         row.claim.statement,
-        law.runs,
-        (100.0 * law.confidence).round()
+        law.runs / law.sizes.len().max(1),
+        law.slope,
+        (100.0 * law.confidence).round(),
+        law.interval.0,
+        law.interval.1
     );
     Some(Figure { name: format!("claim_{}", index + 1), svg: chart.svg(), caption, csv })
 }
@@ -306,7 +283,7 @@ fn rate(index: usize, row: &Row) -> Option<Figure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::theory::{Claim, claims as all, examine};
+    use crate::theory::{Claim, Law, claims as all, examine};
 
     fn cheap() -> Vec<Row> {
         let some: Vec<Claim> = all().into_iter().filter(|claim| ["D4", "E8"].contains(&claim.label)).collect();
@@ -376,7 +353,7 @@ mod tests {
         let witness = crate::theory::Witness { text, left: 0.0, right: 0.0, law: Some(Box::new(law)) };
         row.control = Verdict::Refuted { witness };
         let figure = rate(0, &row).expect("a law");
-        for word in ["claim", "control", "slope", "mean over seeds"] {
+        for word in ["measured", "control", "slope", "mean over"] {
             assert!(figure.svg.contains(word), "{word} is missing");
         }
         assert_eq!(figure.csv.lines().count(), 7);

@@ -5,8 +5,9 @@ use crate::fair::{Audit, JUDGED, Preprocessed};
 use crate::kernel::data::Panel;
 use crate::kernel::evaluate::recorded::Resampled;
 use crate::kernel::model::fitted::FittedNoise;
+use crate::kernel::preprocess::noise_check::{Belief, Equality};
 use crate::report::Table;
-use crate::report::number::{plain, significant, with_bounds};
+use crate::report::number::{plain, with_bounds};
 use crate::report::plot::{Axis, Chart, Ink, Series, Span};
 
 /// Share at which intervals hold.
@@ -132,8 +133,11 @@ pub fn noise_models(done: &Preprocessed, states: &[&str]) -> Table {
             (output.output, output.is_reward) == (check.output, check.is_reward)
         };
         let model = report.and_then(|r| r.outputs.iter().find(at)).map_or("additive".into(), |o| o.rung.to_string());
-        let equality =
-            |e: &crate::kernel::preprocess::noise_check::Equality| [plain(e.sd_ratio, 3), significant(e.variance_p)];
+        // Where there is no noise, its spread is that of rounding, which is another on every machine.
+        let nothing = check.verdict == Belief::NothingToCarry;
+        let equality = |e: &Equality| {
+            if nothing { ["–", "–"].map(String::from) } else { [plain(e.sd_ratio, 3), p_value(e.variance_p)] }
+        };
         let [before, p_before] = equality(&check.before);
         let [after, p_after] = equality(&check.after);
         let first = if check.is_first { ", first" } else { "" };
@@ -142,8 +146,12 @@ pub fn noise_models(done: &Preprocessed, states: &[&str]) -> Table {
     table
 }
 
-fn belief(verdict: crate::kernel::preprocess::noise_check::Belief) -> &'static str {
-    use crate::kernel::preprocess::noise_check::Belief;
+/// A p-value; how far below a ten-thousandth it is, nobody needs to know.
+fn p_value(p: f64) -> String {
+    if p < 1e-4 { "< 0.0001".into() } else { plain(p, 4) }
+}
+
+fn belief(verdict: Belief) -> &'static str {
     match verdict {
         Belief::Believable => "believable",
         Belief::Differs => "doubtful: noise differs",

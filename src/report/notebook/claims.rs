@@ -79,11 +79,13 @@ pub fn laws(caption: &str, rows: &[Row]) -> Table {
 
 /// One panel a rate: what was measured, the slope of theory through its middle, and the control.
 pub fn law_panels(rows: &[Row]) -> Gallery {
-    let panels: Vec<Chart> = rows.iter().filter_map(|row| law_panel(row, row.verdict.law()?)).collect();
+    let panels: Vec<Chart> = rows.iter().filter_map(law_chart).collect();
     Gallery::new(2, &panels)
 }
 
-fn law_panel(row: &Row, law: &Law) -> Option<Chart> {
+/// The panel of a rate, in notebooks and in the report alike; nothing for a claim that is no rate.
+pub(in crate::report) fn law_chart(row: &Row) -> Option<Chart> {
+    let law = row.verdict.law()?;
     let measured = |law: &Law, name: &str, ink: Ink| {
         let count = law.runs / law.sizes.len().max(1);
         let each = law.sizes.iter().zip(&law.means).zip(&law.standard_errors);
