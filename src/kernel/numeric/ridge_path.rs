@@ -418,7 +418,7 @@ mod tests {
                 .map(|i| {
                     let mut own = rows.clone();
                     own.chunks_exact_mut(12).enumerate().for_each(|(k, row)| row[10] = f64::from(u8::from(k == i)));
-                    let b = by_rows(&own, 0, weight);
+                    let b = by_rows(&own, 0, weight, [0.0; 7]);
                     rows[i * 12..i * 12 + 10].iter().zip(&b).map(|(x, b)| x * b).sum::<f64>()
                 })
                 .sum();
