@@ -339,8 +339,11 @@ mod tests {
         let learned =
             Learner { replicates: 0, ..Learner::new(Method::Ours) }.learn_watched(&people, &mut |_| {}).unwrap();
         assert_eq!(learned.stability, None);
-        for part in ["half of the people leave nobody at level", "6 of 6 levels have fewer than 10 people"] {
-            assert!(learned.warnings.iter().any(|line| line.contains(part)), "{part}: {:?}", learned.warnings);
+        for (lines, part) in [
+            (learned.warnings, "half of the people leave nobody at level"),
+            (people.remarks(), "6 of 6 levels have fewer than 10 people"),
+        ] {
+            assert!(lines.iter().any(|line| line.contains(part)), "{part}: {lines:?}");
         }
     }
 }

@@ -139,7 +139,7 @@ pub fn read_answer(
     Ok(out)
 }
 
-/// The code of an action that is written as a string, or as a number whose digits are its name.
+/// The code of an action that is written as a string, or as a number, which is found by its value.
 fn code(written: &RawValue, known: &Labels) -> Option<usize> {
     let text = written.get();
     match text.as_bytes().first()? {
@@ -173,9 +173,9 @@ mod tests {
 
     #[test]
     fn actions_are_names_or_numbers_that_spell_them() {
-        let given = answered(r#"{"batch": 3, "actions": ["wait", 1]}"#, Answers::Actions);
+        let given = answered(r#"{"batch": 3, "actions": ["wait", 1.0]}"#, Answers::Actions);
         assert_eq!(given, Ok(vec![0.0, 0.0, 1.0, 0.0, 1.0, 0.0]));
-        for wrong in ["2", "1.0", "\"Wait\"", "null", "[1]", "true"] {
+        for wrong in ["2", "1.5", "\"Wait\"", "null", "[1]", "true"] {
             let line = format!(r#"{{"batch": 3, "actions": [0, {wrong}]}}"#);
             let error = answered(&line, Answers::Actions).unwrap_err();
             let is = matches!(&error, ProgramError::Action { row: 2, action, .. } if action == wrong);
