@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 fn settings(keep: &[usize]) -> StudySettings {
     let mut learner = Learner { replicates: 40, splits: 1, ..Learner::new(Method::Ours) };
     learner.preprocessing.mechanism.keep = keep.iter().fold(OutputSet::default(), |set, &j| set.with(j).unwrap());
-    StudySettings { learner, replicates: 60, refits: 20, group_replicates: 100, ..StudySettings::default() }
+    StudySettings { learner, replicates: 60, group_replicates: 100, ..StudySettings::default() }
 }
 
 /// The page's main numbers, to as many digits as every machine agrees on.

@@ -48,8 +48,6 @@ pub struct StudySettings {
     pub folds: usize,
     /// How often people are resampled for intervals of values.
     pub replicates: usize,
-    /// How often the mechanism is refitted for the intervals of fair values.
-    pub refits: usize,
     /// How often people are resampled for group measures.
     pub group_replicates: usize,
     /// What is made of people who leave early; `None`: they are weighted for if who left depends on what was recorded.
@@ -64,7 +62,6 @@ impl Default for StudySettings {
             learner: Learner::new(Method::Ours),
             folds: 5,
             replicates: 400,
-            refits: 100,
             group_replicates: 500,
             dropout: None,
             show_ids: 0,
@@ -128,8 +125,8 @@ pub struct Done {
     pub folds: usize,
     /// People in each fold.
     pub fold_sizes: Vec<usize>,
-    /// How often people are resampled: for values, for fair values, for the CF metric, for group measures.
-    pub replicates: [usize; 4],
+    /// How often people are resampled: for values, for the CF metric, for group measures.
+    pub replicates: [usize; 3],
     /// What was made of people who left early.
     pub dropout: Dropout,
     /// The columns: id, time, attribute, action, reward.
@@ -238,7 +235,7 @@ fn fill(
     study.done.fold_sizes = crossed.fold_sizes();
 
     watch("estimating values");
-    let policies = SideBySide::of(people, &crossed, learner, recorded, settings.refits, watch)?;
+    let policies = SideBySide::of(people, &crossed, recorded, watch)?;
     evidence.read(&policies, panel, &crossed);
     study.cautions = policies.warnings.clone();
     if panel.people() < FEW_PEOPLE {
@@ -277,7 +274,7 @@ fn done(people: &People, learner: &Learner, settings: &StudySettings, dropout: D
         discount: learner.discount,
         folds: settings.folds,
         fold_sizes: vec![],
-        replicates: [settings.replicates, settings.refits, learner.replicates, settings.group_replicates],
+        replicates: [settings.replicates, learner.replicates, settings.group_replicates],
         dropout,
         columns: [columns.id, columns.time, columns.level.join(" × "), columns.action, columns.reward],
         states: people.state_names(),

@@ -2,12 +2,9 @@
 
 use super::cross_fit::{Crossed, LEARNED, always};
 use super::{Bounded, CONFIDENCE, Number};
-use crate::fair::{Error, Learner, People};
-use crate::kernel::evaluate::recorded::{
-    FairPart, RecordedSettings, RecordedValues, Resampled, gained_by_unfairness, recorded_values,
-};
+use crate::fair::{Error, People};
+use crate::kernel::evaluate::recorded::{RecordedSettings, RecordedValues, Resampled, recorded_values};
 use crate::kernel::evaluate::{CrossFitted, ParityGap, parity_gap_of};
-use crate::kernel::model::fitted::Refitter;
 use crate::kernel::numeric::{Law, holm};
 use serde::Serialize;
 
@@ -30,8 +27,6 @@ pub struct SideBySide {
     pub rows: Vec<PolicyRow>,
     /// Why there is no CF metric, where there is none.
     pub no_metric: Option<String>,
-    /// Why there are no fair values, where there are none.
-    pub no_fair_values: Option<String>,
     /// What must be known before the numbers are used.
     pub warnings: Vec<String>,
     /// Per person, how often Ours would decide otherwise in another world.
@@ -60,10 +55,6 @@ pub struct PolicyRow {
     pub p_holm: f64,
     /// The value by the doubly robust estimator, where weights leave enough people.
     pub doubly_robust: Option<Number>,
-    /// Ṽ.
-    pub fair_value: Option<Number>,
-    /// J − Ṽ.
-    pub gained_by_unfairness: Option<Number>,
     /// The CF metric; `None` where it is not known.
     pub cf_metric: Option<Bounded>,
     /// The parity gap at the first decision.
@@ -87,30 +78,18 @@ impl SideBySide {
     pub(super) fn of(
         people: &People,
         crossed: &Crossed,
-        learner: &Learner,
         settings: &RecordedSettings,
-        refits: usize,
         watch: &mut dyn FnMut(&str),
     ) -> Result<Self, Error> {
         let panel = people.panel();
         let policies = crossed.borrowed();
         let values = recorded_values(panel, &policies, settings)?;
-        watch("separating what is gained by unfairness");
-        let given = &learner.preprocessing.level_weights;
-        let weights = if given.is_empty() { None } else { Some(learner.preprocessing.weights_for(panel)?) };
-        let fair = Refitter::new(panel, &learner.preprocessing.mechanism)
-            .map_err(|reason| reason.to_string())
-            .and_then(|refitter| {
-                gained_by_unfairness(panel, &policies, &values, &refitter, weights.as_deref(), refits, settings)
-                    .map_err(|reason| reason.to_string())
-            });
         watch("following people in all worlds");
         let laws: Result<Vec<CrossFitted>, String> =
             (0..LEARNED.len()).map(|which| crossed.unfairness(which, CONFIDENCE)).collect();
         let no_metric = laws.as_ref().err().cloned();
-        let no_fair_values = fair.as_ref().err().cloned();
-        let (laws, fair) = (laws.unwrap_or_default(), fair.unwrap_or_default());
-        let mut rows = rows(people, &values, &fair, &laws);
+        let laws = laws.unwrap_or_default();
+        let mut rows = rows(people, &values, &laws);
         let corrected = holm(&rows.iter().map(|row| row.p_value).collect::<Vec<_>>());
         rows.iter_mut().zip(corrected).for_each(|(row, p)| row.p_holm = p);
         let name = |k: usize| panel.levels().name(k).to_string();
@@ -138,7 +117,6 @@ impl SideBySide {
             received_parity_gap: received_gap(panel),
             rows,
             no_metric,
-            no_fair_values,
             // Warnings about policies that nobody would use say nothing about the study.
             warnings: values.warnings.iter().filter(|text| !is_about_everybody(text)).cloned().collect(),
             ours_by_person: laws.first().map_or(vec![], |ours| crossed.in_panel_order(panel, &ours.by_person)),
@@ -161,10 +139,10 @@ fn numbers(by_level: &[Option<Resampled>], allowed: (f64, f64)) -> Vec<Option<Nu
     by_level.iter().map(|value| value.as_ref().map(|value| Number::from(value).within(allowed))).collect()
 }
 
-fn rows(people: &People, values: &RecordedValues, fair: &[FairPart], laws: &[CrossFitted]) -> Vec<PolicyRow> {
+fn rows(people: &People, values: &RecordedValues, laws: &[CrossFitted]) -> Vec<PolicyRow> {
     let panel = people.panel();
     let most = values.allowed.1 - values.allowed.0;
-    let row = |name: String, meaning: String, value: &Resampled, part: Option<(Resampled, Resampled)>| {
+    let row = |name: String, meaning: String, value: &Resampled| {
         let minus = value.minus(&values.received);
         PolicyRow {
             name,
@@ -174,8 +152,6 @@ fn rows(people: &People, values: &RecordedValues, fair: &[FairPart], laws: &[Cro
             p_value: minus.p_value(),
             p_holm: 1.0,
             doubly_robust: None,
-            fair_value: part.as_ref().map(|(fair, _)| Number::from(fair).within(values.allowed)),
-            gained_by_unfairness: part.as_ref().map(|(_, gained)| Number::from(gained).within((-most, most))),
             cf_metric: None,
             parity_gap: None,
             unsupported: None,
@@ -185,7 +161,6 @@ fn rows(people: &People, values: &RecordedValues, fair: &[FairPart], laws: &[Cro
             by_level: vec![],
         }
     };
-    let part = |name: &str| fair.iter().find(|p| p.name == name).map(|p| (p.fair.clone(), p.gained.clone()));
     let of = |name: &str, meaning: &str| -> Option<PolicyRow> {
         let found = values.policy(name)?;
         Some(PolicyRow {
@@ -195,7 +170,7 @@ fn rows(people: &People, values: &RecordedValues, fair: &[FairPart], laws: &[Cro
             poor: found.poor,
             effective_people: found.weights.effective_people.last().copied(),
             by_level: numbers(&found.by_level, values.allowed),
-            ..row(name.into(), meaning.into(), &found.value, part(name))
+            ..row(name.into(), meaning.into(), &found.value)
         })
     };
     let mut rows = Vec::new();
@@ -216,11 +191,8 @@ fn rows(people: &People, values: &RecordedValues, fair: &[FairPart], laws: &[Cro
         for weight in MIXTURES {
             let percent = (100.0 * weight).round();
             let blended = full.value.blended(&ours.value, weight);
-            let part = part("Full").zip(part("Ours")).map(|((fair, gained), (ours_fair, ours_gained))| {
-                (fair.blended(&ours_fair, weight), gained.blended(&ours_gained, weight))
-            });
             let meaning = format!("each person by Ours with probability {percent} %, otherwise by Full, throughout");
-            let mut found = row(format!("{percent} % Ours, {} % Full", 100.0 - percent), meaning, &blended, part);
+            let mut found = row(format!("{percent} % Ours, {} % Full", 100.0 - percent), meaning, &blended);
             if let [ours, full, ..] = laws {
                 found.cf_metric = Some(Bounded::from(&mixed(ours, full, weight)));
             }

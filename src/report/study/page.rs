@@ -210,7 +210,6 @@ fn side_by_side(study: &Study) -> Answer {
                 .map(|t| format!("The pair of levels that differs most under Ours is {t}.")),
         );
         said.extend(policies.no_metric.iter().map(|why| format!("There is no CF metric: {why}.")));
-        said.extend(policies.no_fair_values.iter().map(|why| format!("There are no fair values: {why}.")));
     } else {
         said.push("No policy could be learned or followed.".into());
     }

@@ -34,11 +34,6 @@ pub(super) fn all(study: &Study) -> Vec<Picture> {
         metrics(study),
         "CF metric with 95 % interval: share of decisions that would differ had the attribute been different.",
     );
-    push(
-        "4-gained",
-        gained(study),
-        "Part of each policy's value that comes from treating levels differently, 95 % intervals.",
-    );
     push("5-received", treated(study, "received"), "What people received, by level, over time.");
     push("5-ours", treated(study, "Ours"), "What Ours would do along the same histories, by level, over time.");
     push(
@@ -193,11 +188,6 @@ fn metrics(study: &Study) -> Option<String> {
     let rows = &study.policies.as_ref()?.rows;
     let of = |row: &PolicyRow| row.cf_metric.map(|metric| span(&metric.number));
     forest("Unfairness", shares("CF metric", rows.iter().filter_map(of)), rows, of)
-}
-
-fn gained(study: &Study) -> Option<String> {
-    let of = |row: &PolicyRow| row.gained_by_unfairness.as_ref().map(span);
-    forest("Gained by unfairness", Axis::linear("value minus fair value"), &study.policies.as_ref()?.rows, of)
 }
 
 fn parity(study: &Study) -> Option<String> {

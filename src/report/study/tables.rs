@@ -170,26 +170,18 @@ fn values(study: &Study) -> Option<Table> {
     let mut table = Table::new(
         &format!(
             "Value over the recorded horizon and its difference to what people received, paired over people, with 95 % intervals; p corrected for \
-             the number of policies (Holm). Fair value: the part of the value that does not come from treating levels differently. Rewards allow \
-             values from {} to {}.",
+             the number of policies (Holm). Rewards allow values from {} to {}.",
             plain(low, 2),
             plain(high, 2)
         ),
         1,
-        ["policy", "value", "minus received", "p", "fair value", "gained by unfairness"],
+        ["policy", "value", "minus received", "p"],
     );
     let received = with_interval(&policies.received);
     let dash = || "–".to_string();
-    table.push(["what people received".to_string(), received, "0".into(), dash(), dash(), dash()]);
+    table.push(["what people received".to_string(), received, "0".into(), dash()]);
     for row in &policies.rows {
-        table.push([
-            shown(&row.name),
-            with_interval(&row.value),
-            with_interval(&row.minus_received),
-            p(row.p_holm),
-            or_dash(row.fair_value.as_ref()),
-            or_dash(row.gained_by_unfairness.as_ref()),
-        ]);
+        table.push([shown(&row.name), with_interval(&row.value), with_interval(&row.minus_received), p(row.p_holm)]);
     }
     Some(table)
 }
@@ -345,7 +337,7 @@ fn settings(study: &Study) -> Table {
     let [id, time, attribute, action, reward] = done.columns.clone().map(|name| shown(&name));
     let mut table = Table::new("Settings.", 2, ["setting", "value"]);
     let states = done.states.iter().map(|s| shown(s)).collect::<Vec<_>>().join(", ");
-    let [values, fair, metric, groups] = done.replicates;
+    let [values, metric, groups] = done.replicates;
     let mut push = |name: &str, value: String| table.push([name.to_string(), value]);
     push("program", done.program.clone());
     push("file", shown(&study.data.file));
@@ -361,10 +353,7 @@ fn settings(study: &Study) -> Table {
         "folds of people",
         format!("{} ({})", done.folds, done.fold_sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
     );
-    push(
-        "resamples",
-        format!("{values} for values, {fair} for fair values, {metric} for the CF metric, {groups} for groups"),
-    );
+    push("resamples", format!("{values} for values, {metric} for the CF metric, {groups} for groups"));
     let dropout = match done.dropout {
         crate::kernel::evaluate::recorded::Dropout::AsRecorded => {
             "each person valued over their own recorded decisions"

@@ -10,7 +10,6 @@
 //! |---|---|---|
 //! | fitted Q evaluation (the main one) | the h-th iterate from 0 is the action value with h decisions to go; a person with T decisions is valued by iterate T | people resampled, everything refitted |
 //! | doubly robust (beside it) | the same Q, corrected by weighted surprises; Q and propensities from other people | per person, where enough effective people are left |
-//! | fair value Ṽ and what is gained by unfairness | the same iterates on rₜ − r̃ₜ, r̃ₜ = Σₖ pₖ r̂ₜᵏ | people resampled, the mechanism behind r̃ refitted too |
 //! | differences | policy minus what people received, minus Random, minus every other policy | paired: the same resampled people on both sides |
 //!
 //! The endless horizon is an extrapolation beyond the record: [`fitted_q_evaluation`](super::fitted_q_evaluation).
@@ -25,7 +24,6 @@ mod behaviour;
 mod class;
 mod definite;
 mod followed;
-mod gained;
 mod iterates;
 mod logistic;
 mod pooled_ridge;
@@ -38,7 +36,6 @@ mod weighting;
 
 pub use behaviour::CalibrationBin;
 pub use class::{Differences, FunctionClass};
-pub use gained::{FairPart, gained_by_unfairness};
 pub use resampled::Resampled;
 pub use settings::{Dropout, NoValue, PolicyAlong, RecordedError, RecordedSettings};
 pub use stationarity::Drift;
