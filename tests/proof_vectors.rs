@@ -217,7 +217,7 @@ fn the_kernel_returns_the_proved_reward_of_every_level() {
             let mut weights = vec![0.0; case.mechanism.levels()];
             weights[level] = 1.0;
             let ours = batch(&Sequential::new(&case.mechanism, weights), &case.panel).unwrap();
-            assert!(proved.len() > 15, "{}", case.name);
+            assert!(proved.len() >= 15, "{}", case.name);
             assert!(largest_difference(ours.rewards(), proved) < AGREEMENT, "{}, level {level}", case.name);
         }
     }

@@ -14,7 +14,7 @@ use crate::kernel::preprocess::{CrossFitError, StateOverflow};
 pub enum Error {
     /// A file of people cannot be read or written: file, line, column and value are in it.
     #[error(transparent)]
-    Data(#[from] DataError),
+    Data(Box<DataError>),
     /// The system refused to write a file.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -89,4 +89,11 @@ pub enum Error {
         /// Columns needed.
         needed: usize,
     },
+}
+
+// Boxed: it carries file, line, column and value, and would make every result of the front door as large.
+impl From<DataError> for Error {
+    fn from(error: DataError) -> Self {
+        Self::Data(Box::new(error))
+    }
 }

@@ -17,6 +17,9 @@ pub(super) enum Quantity {
     Metric,
 }
 
+/// A name, its ink, and the panels' numbers at each place of the horizontal axis.
+type Curve = (String, Ink, Vec<(f64, Vec<f64>)>);
+
 impl Quantity {
     pub const EVERY: [Self; 3] = [Self::Regret, Self::Gained, Self::Metric];
 
@@ -206,15 +209,7 @@ impl RegretPanels<'_> {
         format!("{} {measured} ({theory})", quantity.title())
     }
 
-    fn figure(
-        &self,
-        name: &str,
-        title: &str,
-        y: &str,
-        in_error: bool,
-        caption: &str,
-        curves: &[(String, Ink, Vec<(f64, Vec<f64>)>)],
-    ) -> Figure {
+    fn figure(&self, name: &str, title: &str, y: &str, in_error: bool, caption: &str, curves: &[Curve]) -> Figure {
         let axis = if in_error {
             Axis::log("ε, error in the means").with_ticks(self.scale.regret.errors.iter().copied().filter(|e| *e > 0.0))
         } else {

@@ -112,7 +112,7 @@ impl Believe {
                     model: report.and_then(|r| r.outputs.get(check.output)).map(ToString::to_string),
                     before: tests(check.before, i, &before),
                     after: tests(check.after, i, &after),
-                    is_carried: !kept && !(check.is_reward && few_values.is_some()),
+                    is_carried: !(kept || check.is_reward && few_values.is_some()),
                     few_values,
                 }
             })

@@ -154,7 +154,7 @@ impl Clock {
             };
             if !fits {
                 let file = table.source.file.clone();
-                return Err(DataError::StepUnit { file, step: step.to_string(), times: kind, advice });
+                return Err(DataError::StepUnit { file, step: step.to_string().into(), times: kind, advice });
             }
             let mut most: f64 = 0.0;
             for person in &mut sorted {
@@ -230,7 +230,7 @@ impl Check<'_> {
                 return Err(if value == other {
                     DataError::DuplicateTime { at, id, value, first }
                 } else {
-                    DataError::SameStep { at, id, value, other, first, step: self.clock.step_in_words() }
+                    DataError::SameStep { at, id, value, other, first, step: self.clock.step_in_words().into() }
                 });
             }
         }
@@ -378,7 +378,7 @@ impl Check<'_> {
             value: self.time(after),
             previous: self.time(before),
             before: (source.line)(before.line),
-            step: self.clock.step_in_words(),
+            step: self.clock.step_in_words().into(),
         }
     }
 

@@ -77,7 +77,7 @@ fn separator(bytes: &[u8], options: &ReadOptions) -> u8 {
     let header = |separator: u8| {
         let mut record = csv::StringRecord::new();
         let found = reader(bytes, separator).read_record(&mut record).unwrap_or(false);
-        found.then(|| record.iter().map(|name| name.trim().to_string()).collect::<Vec<_>>()).unwrap_or_default()
+        if found { record.iter().map(|name| name.trim().to_string()).collect() } else { vec![] }
     };
     let fits = |names: &[String]| Roles::find(&options.columns, names, "").is_ok();
     let headers: Vec<(u8, Vec<String>)> =

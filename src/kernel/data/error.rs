@@ -281,7 +281,7 @@ pub enum DataError {
         /// The earlier row.
         first: Line,
         /// The step.
-        step: String,
+        step: Box<str>,
     },
     /// A step in a unit that the times of the file do not have.
     #[error("{file}: --step {step}, but the times are {times}; {advice}")]
@@ -289,7 +289,7 @@ pub enum DataError {
         /// The file.
         file: String,
         /// The step asked for.
-        step: String,
+        step: Box<str>,
         /// `numbers` or `dates`.
         times: &'static str,
         /// What to say instead.
@@ -312,7 +312,7 @@ pub enum DataError {
         /// The row before the gap.
         before: Line,
         /// The common step.
-        step: String,
+        step: Box<str>,
     },
     /// One person at two levels.
     #[error("{at}: person {id} is at level {value:?} here and at {other:?} on {first}")]

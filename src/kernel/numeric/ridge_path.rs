@@ -340,9 +340,9 @@ mod tests {
             x.extend_from_slice(&row[..10]);
             y.push(row[10 + output]);
         }
-        for j in 0..7 {
+        for (j, e) in e.into_iter().enumerate() {
             x.extend((0..10).map(|k| if k == 3 + j { weight.sqrt() } else { 0.0 }));
-            y.push(e[j]);
+            y.push(e);
         }
         least_squares(&x, &y, 10, 1).unwrap().coefficients
     }

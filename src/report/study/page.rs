@@ -194,15 +194,14 @@ fn side_by_side(study: &Study) -> Answer {
              learned without the people it is judged on."
                 .into(),
         );
-        if let (Some(ours), Some(full)) = (policies.row("Ours"), policies.row("Full")) {
-            if let (Some(a), Some(b)) = (ours.cf_metric, full.cf_metric) {
-                said.push(format!(
-                    "Ours would decide differently in another world in {} of decisions (at most {}), Full in {}.",
-                    percent(a.number.mean),
-                    percent(a.upper),
-                    percent(b.number.mean)
-                ));
-            }
+        let metric = |name: &str| policies.row(name).and_then(|row| row.cf_metric);
+        if let (Some(ours), Some(full)) = (metric("Ours"), metric("Full")) {
+            said.push(format!(
+                "Ours would decide differently in another world in {} of decisions (at most {}), Full in {}.",
+                percent(ours.number.mean),
+                percent(ours.upper),
+                percent(full.number.mean)
+            ));
         }
         said.extend(
             super::tables::pairs_in_words(study)

@@ -98,7 +98,7 @@ pub struct Contents {
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(untagged)]
 enum Entry {
-    Grid { grid: Grid },
+    Grid { grid: Box<Grid> },
     Record(Record),
 }
 
@@ -120,8 +120,8 @@ pub fn read(path: &Path) -> Result<Contents, JournalError> {
             grid => Ok(grid),
         });
         match entry {
-            Ok(Entry::Grid { grid }) if contents.grids.contains(&grid) => {}
-            Ok(Entry::Grid { grid }) => contents.grids.push(grid),
+            Ok(Entry::Grid { grid }) if contents.grids.contains(&*grid) => {}
+            Ok(Entry::Grid { grid }) => contents.grids.push(*grid),
             Ok(Entry::Record(record)) => match places.get(&record.cell.key()) {
                 Some(&at) => contents.records[at] = record,
                 None => {
@@ -147,7 +147,8 @@ pub fn write<'a>(
 ) -> Result<(), JournalError> {
     let mut records: Vec<&Record> = records.into_iter().collect();
     records.sort_by_cached_key(|record| record.cell.key());
-    let mut grids: Vec<Vec<u8>> = grids.iter().map(|grid| line::seal(&Entry::Grid { grid: grid.clone() })).collect();
+    let mut grids: Vec<Vec<u8>> =
+        grids.iter().map(|grid| line::seal(&Entry::Grid { grid: Box::new(grid.clone()) })).collect();
     grids.sort();
     grids.dedup();
     if let Some(folder) = path.parent() {

@@ -46,7 +46,7 @@ impl Search {
     /// One case of left < right, for numbers without rounding error: equality is a counterexample.
     pub fn less(&mut self, left: f64, right: f64, text: impl FnOnce() -> String) {
         self.trials += 1;
-        if !(left < right) && self.witness.is_none() {
+        if (left >= right || left.is_nan() || right.is_nan()) && self.witness.is_none() {
             self.witness = Some(Witness { text: text(), left, right, law: None });
         }
         self.worst = self.worst.max(if right > 0.0 { left / right } else { 0.0 });
