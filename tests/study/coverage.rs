@@ -74,7 +74,6 @@ fn run(
 
 /// Ten studies. Were coverage 0.92, fewer than six of ten would cover with probability 0.0006 for each number; 15 numbers are looked at.
 #[test]
-#[ignore = "has not been run yet; a part of every cargo test once it has"]
 fn the_intervals_of_a_study_hold_the_truth_of_the_policies_that_were_judged() {
     let learner = Learner { replicates: 60, splits: 0, ..Learner::new(Method::Ours) };
     let settings = StudySettings { learner, replicates: 60, group_replicates: 2, ..StudySettings::default() };
@@ -91,7 +90,7 @@ fn the_intervals_of_a_study_hold_the_truth_of_the_policies_that_were_judged() {
 }
 
 #[test]
-#[ignore = "an hour: writes tests/coverage/study.csv"]
+#[ignore = "ten minutes on two cores: writes tests/coverage/study.csv"]
 fn the_table_of_coverage() {
     let repetitions: u64 = std::env::var("REPETITIONS").ok().and_then(|r| r.parse().ok()).unwrap_or(60);
     let only = std::env::var("ONLY").ok();

@@ -64,7 +64,6 @@ fn star() -> String {
 }
 
 #[test]
-#[ignore = "its snapshot has not been accepted yet: INSTA_UPDATE=always cargo test --test study real -- --ignored"]
 fn project_star_by_ethnicity() {
     let known = Known::star(star().as_bytes()).unwrap();
     // The small class is given by the experiment: no effect of ethnicity on it, by design.
@@ -74,7 +73,6 @@ fn project_star_by_ethnicity() {
 
 /// Free lunch changes within one pupil in six: both rules are shown, as first recorded and ever.
 #[test]
-#[ignore = "its snapshot has not been accepted yet: INSTA_UPDATE=always cargo test --test study real -- --ignored"]
 fn project_star_by_free_lunch_under_two_rules() {
     let text = star();
     let known = Known::star(text.as_bytes()).unwrap();
@@ -116,7 +114,6 @@ fn read(path: &Path, columns: Columns) -> People {
 }
 
 #[test]
-#[ignore = "its snapshot has not been accepted yet: INSTA_UPDATE=always cargo test --test study real -- --ignored"]
 fn the_help_trial_by_sex_and_by_race() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/help/help_trial.csv");
     let of = |attribute: &str| {
@@ -127,7 +124,6 @@ fn the_help_trial_by_sex_and_by_race() {
 }
 
 #[test]
-#[ignore = "its snapshot has not been accepted yet: INSTA_UPDATE=always cargo test --test study real -- --ignored"]
 fn wages_of_men_by_race() {
     let Some(path) = shared("wagepan.csv") else { return };
     let found = study(&read(&path, Columns::default()), &settings(&[]), &mut |_| {}).unwrap();
@@ -136,7 +132,6 @@ fn wages_of_men_by_race() {
 
 /// Weeks 0, 20 and 96 are visits 0, 1 and 2.
 #[test]
-#[ignore = "its snapshot has not been accepted yet: INSTA_UPDATE=always cargo test --test study real -- --ignored"]
 fn actg_175_by_race() {
     let Some(path) = shared("actg175_long.csv") else { return };
     let text = std::fs::read_to_string(path).unwrap();
