@@ -284,12 +284,12 @@ fn with_incoming_rows_nothing_leads_to_the_first_state() {
     assert_error!(
         error("a,2,x,go,1,1\na,1,x,go,1,1\n", &incoming()),
         DataError::DecisionOnFirstRow { .. },
-        "panel.csv, line 3, column action: person a has \"go\" on the first row; with incoming rows nothing leads to the first state"
+        "panel.csv, line 3, column action: person a has \"go\" on the first row; with incoming rows nothing leads to the first state (where a row holds what followed its state: --rows outgoing)"
     );
     assert_error!(
         error("a,1,x,,0.5,1\n", &incoming()),
         DataError::DecisionOnFirstRow { .. },
-        "panel.csv, line 2, column reward: person a has \"0.5\" on the first row; with incoming rows nothing leads to the first state"
+        "panel.csv, line 2, column reward: person a has \"0.5\" on the first row; with incoming rows nothing leads to the first state (where a row holds what followed its state: --rows outgoing)"
     );
 }
 

@@ -124,7 +124,7 @@ pub fn run_quick() -> Result<(), ReproduceError> {
 /// What is said before a run that nobody asked for by name.
 const ABOUT_TO: &str = "counterfair without a command: a quick reproduction of the paper's figures and tables, about a minute on two idle cores; \
                         it writes out/report/index.html (Ctrl-C stops it, nothing else is touched).\n\
-                        For your own data: counterfair learn --data FILE --save POLICY. All commands: counterfair --help.";
+                        For your own data: counterfair study --data FILE. All commands: counterfair --help.";
 
 /// The claims that take little time, examined.
 fn swift_rows() -> Vec<Row> {

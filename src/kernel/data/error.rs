@@ -387,7 +387,9 @@ pub enum DataError {
         value: f64,
     },
     /// Incoming rows: nothing led to a person's first state.
-    #[error("{at}: person {id} has {value:?} on the first row; with incoming rows nothing leads to the first state")]
+    #[error(
+        "{at}: person {id} has {value:?} on the first row; with incoming rows nothing leads to the first state (where a row holds what followed its state: --rows outgoing)"
+    )]
     DecisionOnFirstRow {
         /// The action or reward cell.
         at: Box<Place>,
