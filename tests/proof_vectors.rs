@@ -217,7 +217,9 @@ fn the_kernel_returns_the_proved_reward_of_every_level() {
             let mut weights = vec![0.0; case.mechanism.levels()];
             weights[level] = 1.0;
             let ours = batch(&Sequential::new(&case.mechanism, weights), &case.panel).unwrap();
-            assert!(proved.len() >= 15, "{}", case.name);
+            // The scaled worlds have fifteen decisions, the others more than twenty.
+            let enough = if case.mechanism.scale.is_some() { proved.len() == 15 } else { proved.len() > 20 };
+            assert!(enough, "{}: {} rewards", case.name, proved.len());
             assert!(largest_difference(ours.rewards(), proved) < AGREEMENT, "{}, level {level}", case.name);
         }
     }
