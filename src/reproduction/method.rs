@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// A policy of `sec:num_exp`, or one of those we put beside them.
+/// A policy of `sec:num_exp`, or one of those we put beside them; [`fair::Method`](crate::fair::Method) has those that can be learned from a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Method {
     /// Reads the state and the sensitive level.

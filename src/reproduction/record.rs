@@ -62,7 +62,7 @@ pub struct Measured {
     pub learning: Option<Learning>,
 }
 
-/// How fitted Q iteration ended.
+/// How fitted Q iteration ended: [`Outcome`](crate::kernel::learn::Outcome) as one word, which old journals keep whatever becomes of that type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Learning {

@@ -1,4 +1,6 @@
 //! Finite structural worlds: everything about histories, counterfactuals and policies can be listed.
+//!
+//! Not a `FiniteWorld`, whose noise is added to numbers: here noise is any bijection at each (z, s, a), and statements are about lists of histories.
 
 use super::tabular::Tabular;
 use crate::kernel::numeric::{Stream, uniform_index};

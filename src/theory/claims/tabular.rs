@@ -1,4 +1,6 @@
 //! Finite decision processes on which everything can be computed: Q*, Q^π, regret.
+//!
+//! Drawn at random by the thousand, in plain loops whose digits are the same everywhere; `FiniteMdp` is derived from a world instead.
 
 use crate::kernel::numeric::small;
 use crate::kernel::numeric::{Stream, uniform_index};

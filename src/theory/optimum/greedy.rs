@@ -7,7 +7,7 @@ use crate::kernel::numeric::quadrature::normal_pdf;
 ///
 /// All grid points with the same d share one line of noise: its points, cut where π changes, serve each of them with
 /// other Gaussian weights.
-pub(super) struct Greedy {
+pub(super) struct GreedyOperator {
     /// T H on the grid.
     pub values: Vec<f64>,
     /// Line j has the points `ends[j]..ends[j + 1]`.
@@ -19,7 +19,7 @@ pub(super) struct Greedy {
     noise: Vec<(usize, Vec<f64>)>,
 }
 
-impl Greedy {
+impl GreedyOperator {
     pub fn new(of: &Solution) -> Self {
         let (grid, pair) = (&of.grid, &of.pair);
         let places: Vec<f64> = (0..grid.m.len()).map(|column| grid.m.point(column)).collect();
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn a_constant_is_discounted_and_nothing_else() {
         let solution = rough();
-        let greedy = Greedy::new(&solution);
+        let greedy = GreedyOperator::new(&solution);
         let (ones, mut image) = (vec![1.0; solution.values.len()], vec![0.0; solution.values.len()]);
         greedy.apply(&solution, &ones, &mut image);
         // Twelve Gauss points on panels of 1.5 integrate the density to about 1e-12.
@@ -89,13 +89,13 @@ mod tests {
     fn the_operator_carries_the_greedy_policy_of_the_solution() {
         // T is piecewise affine in H: T(H + εx) − T(H) = ε γ P x + O(ε²) with P of the greedy policy.
         let mut solution = rough();
-        let greedy = Greedy::new(&solution);
+        let greedy = GreedyOperator::new(&solution);
         let x: Vec<f64> = (0..solution.values.len()).map(|i| (0.01 * i as f64).sin()).collect();
         let mut expected = vec![0.0; x.len()];
         greedy.apply(&solution, &x, &mut expected);
         let ε = 1e-6;
         solution.values.iter_mut().zip(&x).for_each(|(h, x)| *h += ε * x);
-        let moved = Greedy::new(&solution);
+        let moved = GreedyOperator::new(&solution);
         for ((before, after), expected) in greedy.values.iter().zip(&moved.values).zip(&expected) {
             assert!(((after - before) / ε - expected).abs() < 1e-5);
         }

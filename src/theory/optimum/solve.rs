@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::gmres::gmres;
-use super::greedy::Greedy;
+use super::greedy::GreedyOperator;
 use super::grid::Grid;
 use super::line::{Choice, choices};
 use super::pair::Pair;
@@ -64,7 +64,7 @@ impl Solution {
         let rule = gauss_legendre(at.line.1);
         let mut solution = Self { pair, grid, values, rule, line_panel: at.line.0, residual: f64::INFINITY };
         for _ in 0..ROUNDS {
-            let greedy = Greedy::new(&solution);
+            let greedy = GreedyOperator::new(&solution);
             let defect: Vec<f64> = greedy.values.iter().zip(&solution.values).map(|(th, h)| th - h).collect();
             solution.residual = largest(&defect);
             if solution.residual <= SETTLED * largest(&solution.values).max(1.0) {

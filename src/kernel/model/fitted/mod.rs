@@ -36,7 +36,7 @@ use crate::kernel::numeric::network::StandardizerError;
 use crate::kernel::numeric::{LeastSquaresError, Stream, TooManyMonomials};
 use groups::Group;
 use neural::{Nets, fit_nets};
-use regression::{Table, fit_table, level_values};
+use regression::{MeanTable, fit_table, level_values};
 use reweigh::reweigh;
 use serde::{Deserialize, Serialize};
 
@@ -174,7 +174,7 @@ pub struct Fitted {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Means {
-    Table(Table),
+    MeanTable(MeanTable),
     Nets(Nets),
 }
 
@@ -202,15 +202,15 @@ fn fit_groups(panel: &Panel, settings: &FitSettings) -> Result<(Fitted, Pooling,
     let initial = initial_means(panel)?;
     let (pooling, groups) = groups::groups(panel, basis, pooling, code, &values)?;
     let (table, reports) = fit_table(panel, &groups, pooling, code, &values)?;
-    let mut fitted = Fitted::new(panel, initial, Means::Table(table), reports);
+    let mut fitted = Fitted::new(panel, initial, Means::MeanTable(table), reports);
     if noise == NoiseChoice::Additive && keep.is_empty() {
         return Ok((fitted.with_gain(panel), pooling, groups));
     }
     let mut law = FittedNoise::choose(&fitted, panel, noise, keep, stream);
     let precisions = law.precisions(panel);
-    if let (Means::Table(table), true) = (&fitted.means, precisions.iter().any(Option::is_some)) {
+    if let (Means::MeanTable(table), true) = (&fitted.means, precisions.iter().any(Option::is_some)) {
         let table = reweigh(panel, &groups, (pooling, code, &values), table.clone(), &precisions)?;
-        fitted.means = Means::Table(table);
+        fitted.means = Means::MeanTable(table);
         law = law.refit(&fitted, panel, &vec![1.0; panel.people()]);
     }
     Ok((fitted.with_noise(law, panel), pooling, groups))
@@ -287,7 +287,7 @@ impl Fitted {
     /// The functions of the state at one level; nets have none.
     pub fn basis(&self, level: usize) -> Option<&StateBasis> {
         match &self.means {
-            Means::Table(table) => Some(table.basis(level)),
+            Means::MeanTable(table) => Some(table.basis(level)),
             Means::Nets(_) => None,
         }
     }
@@ -297,7 +297,7 @@ impl Fitted {
         let (p, levels) = (self.state_dim, self.initial.len());
         let initial_fits = self.initial.iter().all(|m| m.len() == p && m.iter().all(|x| x.is_finite()));
         let means_fit = match &self.means {
-            Means::Table(table) => table.is_consistent(p, levels, self.actions),
+            Means::MeanTable(table) => table.is_consistent(p, levels, self.actions),
             Means::Nets(nets) => nets.is_consistent(p, levels, self.actions),
         };
         let noise_fits = self.noise.as_ref().is_none_or(|noise| noise.is_consistent(p, levels, self.actions));
@@ -324,7 +324,7 @@ impl Mechanism for Fitted {
 
     fn mean(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]) {
         match &self.means {
-            Means::Table(table) => table.mean(level, states, actions, next, rewards),
+            Means::MeanTable(table) => table.mean(level, states, actions, next, rewards),
             Means::Nets(nets) => nets.mean(level, states, actions, next, rewards),
         }
     }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 /// However actions and levels interact in the regression, at a given level and action it is linear in the functions of the state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Coefficients", into = "Coefficients")]
-pub struct Table {
+pub struct MeanTable {
     stored: Coefficients,
     /// Splines by level and action, piece by piece; `None` for other bases.
     cubics: Vec<Option<Vec<Cubics>>>,
@@ -50,7 +50,7 @@ impl Coefficients {
     }
 }
 
-impl From<Coefficients> for Table {
+impl From<Coefficients> for MeanTable {
     fn from(stored: Coefficients) -> Self {
         let cubics = stored.coefficients.iter().enumerate().map(|(level, by_action)| match stored.basis(level) {
             Some(StateBasis::Spline(splines)) => Some(by_action.iter().map(|c| Cubics::new(splines, c)).collect()),
@@ -61,8 +61,8 @@ impl From<Coefficients> for Table {
     }
 }
 
-impl From<Table> for Coefficients {
-    fn from(table: Table) -> Self {
+impl From<MeanTable> for Coefficients {
+    fn from(table: MeanTable) -> Self {
         table.stored
     }
 }
@@ -84,7 +84,7 @@ pub struct RegressionReport {
     pub residual_sd: Vec<f64>,
 }
 
-impl Table {
+impl MeanTable {
     pub(super) fn basis(&self, level: usize) -> &StateBasis {
         self.stored.basis(level).expect("a basis for every level")
     }
@@ -146,7 +146,7 @@ pub(super) fn fit_table(
     pooling: Pooling,
     code: LevelCode,
     values: &[f64],
-) -> Result<(Table, Vec<RegressionReport>), FitError> {
+) -> Result<(MeanTable, Vec<RegressionReport>), FitError> {
     let (p, levels, actions) = (panel.state_dim(), panel.levels().len(), panel.action_names().len());
     let mut coefficients = vec![vec![Vec::new(); actions]; levels];
     let mut reports = Vec::new();
@@ -401,7 +401,7 @@ mod tests {
         let with = |change: &dyn Fn(&mut Coefficients)| {
             let mut stored = coefficients();
             change(&mut stored);
-            Table::from(stored).is_consistent(2, 2, 3)
+            MeanTable::from(stored).is_consistent(2, 2, 3)
         };
         assert!(with(&|_| {}) && with(&|c| c.bases.truncate(1)), "a basis a level, or one for all");
         assert!(!with(&|c| c.bases.push(StateBasis::Linear { coordinates: 2 })));

@@ -2,7 +2,7 @@
 
 use super::design::Design;
 use super::groups::Group;
-use super::regression::{Coefficients, Table, penalised, resolve};
+use super::regression::{Coefficients, MeanTable, penalised, resolve};
 use super::terms::blocks;
 use super::{FitError, LevelCode, Pooling};
 use crate::kernel::data::Panel;
@@ -18,9 +18,9 @@ pub(super) fn reweigh(
     panel: &Panel,
     groups: &[Group],
     (pooling, code, values): (Pooling, LevelCode, &[f64]),
-    table: Table,
+    table: MeanTable,
     weights: &[Option<Vec<f64>>],
-) -> Result<Table, FitError> {
+) -> Result<MeanTable, FitError> {
     let (levels, actions) = (panel.levels().len(), panel.action_names().len());
     let mut stored = Coefficients::from(table);
     for Group { only, basis, smoothing } in groups {
@@ -105,7 +105,7 @@ mod tests {
         let weights: Vec<f64> = (0..20).map(|i| if i % 2 == 0 { 4.0 } else { 0.0 }).collect();
         let plan = (pooling, settings.code, &values[..]);
         let found = reweigh(&panel, &groups, plan, table.clone(), &[Some(weights), None]).unwrap();
-        let at = |table: &Table, s: f64| {
+        let at = |table: &MeanTable, s: f64| {
             let (mut next, mut reward) = ([0.0], [0.0]);
             table.mean(0, &[s], &[0], &mut next, &mut reward);
             (next[0], reward[0])

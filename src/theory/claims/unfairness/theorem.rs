@@ -105,7 +105,7 @@ fn learned_from_noise(slope: f64, α: f64) -> Verdict {
 }
 
 /// States at the points of a grid, two worlds that misread them, an action value and its estimate.
-struct Finite {
+struct MisreadGrid {
     law: Vec<f64>,
     gaps: Vec<f64>,
     lipschitz: f64,
@@ -115,7 +115,7 @@ struct Finite {
     text: String,
 }
 
-impl Finite {
+impl MisreadGrid {
     /// P(gap ≤ factor·(ξ + L_Q ε)).
     fn mass(&self, factor: f64) -> f64 {
         // The comparison is of sums of the same numbers in another order: a few ulps decide nothing.
@@ -164,10 +164,10 @@ impl Finite {
     }
 }
 
-fn lattice(budget: Budget, right: fn(&Finite) -> f64) -> Verdict {
+fn lattice(budget: Budget, right: fn(&MisreadGrid) -> f64) -> Verdict {
     let mut search = Search::new();
     for i in 0..budget.pick(3000, 200_000) {
-        let world = Finite::draw(i);
+        let world = MisreadGrid::draw(i);
         search.case(world.unfairness, right(&world), || world.text.clone());
     }
     search.verdict()
