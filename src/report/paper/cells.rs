@@ -4,8 +4,9 @@
 //! world,delta,N,T,people,decisions,long,learner,seed,full.cf,full.value,full.long,unaware.cf,…
 //! ```
 //!
-//! A part that no method of the file has is left out. `gained` is J − Ṽ, so that Ṽ is `value` less `gained`. Nine significant digits are kept: another machine rounds the last bits otherwise, and no figure shows them. A method that is not part of a cell
-//! leaves its fields empty; one that could not be learned has [`NOT_LEARNED`] in them. Spreads within a cell are not kept.
+//! A part that no method of the file has is left out. `fair` is Ṽ and `gained` J − Ṽ, both of people followed at every level; where `value` follows them
+//! at one that is drawn, it is not their sum. Nine significant digits are kept: another machine rounds the last bits otherwise, and no figure shows them.
+//! A method that is not part of a cell leaves its fields empty; one that could not be learned has [`NOT_LEARNED`] in them. Spreads within a cell are not kept.
 
 use crate::kernel::numeric::Estimate;
 use crate::reproduction::{
@@ -18,7 +19,7 @@ const NOT_LEARNED: &str = "x";
 const SYNTHETIC: [&str; 9] = ["world", "delta", "N", "T", "people", "decisions", "long", "learner", "seed"];
 const SEMI: [&str; 9] = ["study", "attribute", "eta", "N", "T", "people", "decisions", "learner", "seed"];
 const REGRET: [&str; 9] = ["world", "delta", "N", "T", "people", "decisions", "epsilon", "learner", "seed"];
-const PARTS: [&str; 5] = ["cf", "value", "long", "gained", "regret"];
+const PARTS: [&str; 6] = ["cf", "value", "long", "fair", "gained", "regret"];
 
 /// The digits that are kept.
 pub(super) fn kept(x: f64) -> f64 {
@@ -117,7 +118,7 @@ fn numbers(record: &Record, method: Method) -> [String; PARTS.len()] {
         MethodOutcome::Evaluated(m) => {
             let optional = |estimate: Option<Estimate>| estimate.map_or(String::new(), |v| text(v.mean));
             let (cf, value) = (text(m.unfairness.mean), text(m.value.mean));
-            [cf, value, optional(m.long_value), optional(m.gained), optional(m.regret)]
+            [cf, value, optional(m.long_value), optional(m.fair), optional(m.gained), optional(m.regret)]
         }
     }
 }
@@ -148,20 +149,19 @@ fn record(names: &[String], fields: &HashMap<&str, &str>) -> Result<Record, Stri
     let mut results = Vec::new();
     for name in names.iter().filter_map(|name| name.strip_suffix(".cf")) {
         let method: Method = name.parse().map_err(|e| format!("{e}"))?;
-        let [cf, value, long, gained, regret] =
+        let [cf, value, long, fair, gained, regret] =
             PARTS.map(|part| fields.get(format!("{name}.{part}").as_str()).copied().unwrap_or(""));
         let outcome = match cf {
             "" => continue,
             NOT_LEARNED => MethodOutcome::NotLearned("as the journal says".into()),
             _ => {
                 let optional = |text: &str| if text.is_empty() { Ok(None) } else { estimate(text).map(Some) };
-                let (unfairness, value, gained) = (estimate(cf)?, estimate(value)?, optional(gained)?);
                 MethodOutcome::Evaluated(Measured {
-                    unfairness,
-                    value,
+                    unfairness: estimate(cf)?,
+                    value: estimate(value)?,
                     long_value: optional(long)?,
-                    fair: gained.map(|gained| Estimate { mean: value.mean - gained.mean, ..value }),
-                    gained,
+                    fair: optional(fair)?,
+                    gained: optional(gained)?,
                     regret: optional(regret)?,
                     shares: vec![],
                     learning: None,
@@ -246,8 +246,7 @@ mod tests {
             }
             let long_value = long.then(|| number(i + 2));
             let (unfairness, value) = (number(i), number(i + 1));
-            let gained = regret.then(|| number(i + 3));
-            let fair = gained.map(|g| Estimate { mean: value.mean - g.mean, ..value });
+            let (fair, gained) = (regret.then(|| number(i + 5)), regret.then(|| number(i + 3)));
             let regret = regret.then(|| number(i + 4));
             let (shares, learning) = (vec![], None);
             MethodOutcome::Evaluated(Measured { unfairness, value, long_value, fair, gained, regret, shares, learning })
@@ -266,7 +265,7 @@ mod tests {
         for label in [Label::SimAll, Label::Regret] {
             packs(&some(label));
         }
-        assert!(pack(&some(Label::Regret)).contains("ours.gained,ours.regret"));
+        assert!(pack(&some(Label::Regret)).contains("ours.fair,ours.gained,ours.regret"));
         assert!(!pack(&some(Label::SimAll)).contains("gained"), "a part that nobody has");
     }
 
@@ -284,7 +283,8 @@ mod tests {
                 for (p, q) in [(x.unfairness, y.unfairness), (x.value, y.value)] {
                     assert_eq!((a.method, kept(p.mean)), (b.method, q.mean));
                 }
-                for (p, q) in [(x.long_value, y.long_value), (x.gained, y.gained), (x.regret, y.regret)] {
+                let optional = |m: &Measured| [m.long_value, m.fair, m.gained, m.regret];
+                for (p, q) in optional(x).into_iter().zip(optional(y)) {
                     assert_eq!(p.map(|v| kept(v.mean)), q.map(|v| v.mean));
                 }
             }

@@ -1,6 +1,7 @@
 //! The figures, by the report's own drawing code.
 
 use super::rates::rates;
+use super::tables::WORLDS;
 use super::{Files, Sources};
 use crate::kernel::numeric::Estimate;
 use crate::report::Figure;
@@ -9,7 +10,7 @@ use crate::report::real_data::action_shares;
 use crate::report::regret_panels::RegretPanels;
 use crate::report::semi::semi_at;
 use crate::report::sim_all_panels::Panels;
-use crate::reproduction::{Label, PaperWorld};
+use crate::reproduction::{Label, PaperWorld, Record, Scale};
 
 /// Pixels of a chart that stands beside two others: its text is then about as large as a caption's.
 const THIRD: (u32, u32) = (330, 262);
@@ -21,15 +22,15 @@ pub(super) fn figures(sources: &Sources) -> Files {
     let Sources { results, studies, scale, .. } = sources;
     let mut figures: Vec<Figure> = Vec::new();
     if !results.sim_all.is_empty() {
-        let letters = [['a', 'b', 'c', 'g'], ['d', 'e', 'f', 'h']];
-        for (world, [a, b, c, g]) in [PaperWorld::Linear, PaperWorld::Nonlinear].into_iter().zip(letters) {
-            let panels = Panels { records: &results.sim_all, scale, world, size: THIRD };
-            figures.push(panels.unfairness_over_size(a));
-            figures.push(panels.value_over_unfairness(b));
-            figures.push(panels.unfairness_over_strength(c));
-            let panels = Panels { size: HALF, ..panels };
-            figures.push(panels.long_values(g, super::numbers::optimum_at(results, world, scale.strength)));
+        figures.extend(sim_all(&results.sim_all, scale));
+        for (world, letter) in WORLDS.into_iter().zip(['g', 'h']) {
+            let panels = Panels { records: &results.sim_all, scale, world, size: HALF };
+            figures.push(panels.long_values(letter, super::numbers::optimum_at(results, world, scale.strength)));
         }
+    }
+    if let Some(scale) = results.stable_scale() {
+        let stable = sim_all(&results.stable, scale);
+        figures.extend(stable.into_iter().map(|f| Figure { name: f.name.replace("sim_all", "sim_all_stable"), ..f }));
     }
     let regret_scale = results.scale(Label::Regret);
     if !results.regret.is_empty() {
@@ -49,6 +50,16 @@ pub(super) fn figures(sources: &Sources) -> Files {
     let mut files: Files = figures.into_iter().map(|f| (format!("{}.svg", f.name), f.svg)).collect();
     files.insert("rates.svg".into(), end_to_end(sources).svg_at(HALF.0, HALF.1));
     files
+}
+
+/// The six panels that the source shows.
+fn sim_all(records: &[Record], scale: &Scale) -> Vec<Figure> {
+    let worlds = WORLDS.into_iter().zip([['a', 'b', 'c'], ['d', 'e', 'f']]);
+    let of_a_world = |(world, [a, b, c]): (PaperWorld, [char; 3])| {
+        let panels = Panels { records, scale, world, size: THIRD };
+        [panels.unfairness_over_size(a), panels.value_over_unfairness(b), panels.unfairness_over_strength(c)]
+    };
+    worlds.flat_map(of_a_world).collect()
 }
 
 /// The whole method on the circle bed: four errors against N.

@@ -46,6 +46,7 @@ impl Numbers {
         let count = |n: usize| tick(n as f64);
         let seeds = |records: &[crate::reproduction::Record]| records.iter().map(|r| r.cell.seed()).max().unwrap_or(0);
         self.put("seeds", seeds(&sources.results.sim_all).to_string());
+        self.put("stable.seeds", seeds(&sources.results.stable).to_string());
         self.put("semi.seeds", seeds(&sources.results.semi).to_string());
         if let Some(Cell::SemiSynthetic(cell)) = sources.results.semi.first().map(|record| &record.cell) {
             self.put("semi.N", count(cell.people));

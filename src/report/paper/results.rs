@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 pub struct Results {
     /// Cells of `fig:sim_all`; spreads within a cell are not kept.
     pub sim_all: Vec<Record>,
+    /// The same figure by the learner that `learn` takes by default, likewise.
+    pub stable: Vec<Record>,
     /// Cells of `table:learners` by networks, likewise; those by least squares are among `fig:sim_all`'s.
     pub networks: Vec<Record>,
     /// Cells of `fig:semi`, likewise.
@@ -168,7 +170,10 @@ pub enum ResultsError {
 }
 
 const SIM_ALL: &str = "sim_all.csv";
+const STABLE: &str = "sim_all_stable.csv";
 const NETWORKS: &str = "networks.csv";
+/// The name of its scale among those of the labels.
+const STABLE_SCALE: &str = "fig:sim_all, stable";
 const SEMI: &str = "semi.csv";
 const REGRET: &str = "regret.csv";
 const SPLITS: &str = "splits.jsonl";
@@ -209,6 +214,7 @@ impl Results {
         }
         Ok(Self {
             sim_all: cells(SIM_ALL)?,
+            stable: cells(STABLE)?,
             networks: cells(NETWORKS)?,
             semi: cells(SEMI)?,
             regret: cells(REGRET)?,
@@ -225,7 +231,12 @@ impl Results {
     pub fn take_cells(&mut self, selections: Vec<Selection>, run: Option<&Run>) {
         for Selection { label, scale, records, .. } in selections {
             match label {
-                Label::SimAll if scale.learner == Learner::Neural => continue,
+                Label::SimAll if scale.learner == Learner::Stable => {
+                    self.stable = records;
+                    self.scales.insert(STABLE_SCALE.into(), scale);
+                    continue;
+                }
+                Label::SimAll if scale.learner != Learner::LeastSquares => continue,
                 Label::SimAll => {
                     // Of a run that was resumed, or did other things too, nobody knows how long these cells took.
                     self.run = run.filter(|run| run.resumed == 0 && run.cells == records.len()).cloned();
@@ -245,6 +256,11 @@ impl Results {
         }
     }
 
+    /// The scale of `fig:sim_all` by the default learner, where it was run.
+    pub fn stable_scale(&self) -> Option<&Scale> {
+        self.scales.get(STABLE_SCALE)
+    }
+
     /// The scale at which the cells of a label were asked for; the paper's where there are none.
     pub fn scale(&self, label: Label) -> Scale {
         self.scales.get(&label.to_string()).cloned().unwrap_or_else(Scale::paper)
@@ -259,7 +275,13 @@ impl Results {
         let put = |name: &str, text: String| {
             atomically(&folder.join(name), |out| out.write_all(text.as_bytes())).map_err(ResultsError::from)
         };
-        let files = [(SIM_ALL, &self.sim_all), (NETWORKS, &self.networks), (SEMI, &self.semi), (REGRET, &self.regret)];
+        let files = [
+            (SIM_ALL, &self.sim_all),
+            (STABLE, &self.stable),
+            (NETWORKS, &self.networks),
+            (SEMI, &self.semi),
+            (REGRET, &self.regret),
+        ];
         for (name, records) in files {
             if !records.is_empty() {
                 put(name, pack(records))?;
@@ -376,8 +398,15 @@ mod tests {
         assert_eq!((results.scale(Label::SimAll), results.scale(Label::Learners)), (more, scale.clone()));
         assert_eq!(results.scale(Label::Semi), Scale::paper());
         // The figure by networks is not the figure of the paper.
-        let networks = Scale { learner: Learner::Neural, ..scale };
+        let networks = Scale { learner: Learner::Neural, ..scale.clone() };
         results.take_cells(selection(&networks, Label::SimAll), None);
-        assert_eq!(results.sim_all.len(), 5 * 18);
+        assert_eq!((results.sim_all.len(), results.stable.len(), results.stable_scale()), (5 * 18, 0, None));
+        // That by the default learner stands beside it.
+        let stable = Scale { learner: Learner::Stable, seeds: 3, ..scale };
+        results.take_cells(selection(&stable, Label::SimAll), None);
+        assert_eq!(
+            (results.sim_all.len(), results.stable.len(), results.stable_scale()),
+            (5 * 18, 3 * 18, Some(&stable))
+        );
     }
 }

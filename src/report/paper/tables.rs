@@ -16,7 +16,7 @@ use crate::reproduction::{Label, Learner, Measured, Method, PaperWorld, Scale, S
 use crate::theory::{Kind, Row};
 use std::collections::{BTreeMap, BTreeSet};
 
-const WORLDS: [PaperWorld; 2] = [PaperWorld::Linear, PaperWorld::Nonlinear];
+pub(super) const WORLDS: [PaperWorld; 2] = [PaperWorld::Linear, PaperWorld::Nonlinear];
 
 /// Every table by name.
 pub(super) fn tables(sources: &Sources) -> BTreeMap<String, Table> {
@@ -52,23 +52,27 @@ pub(super) fn tables(sources: &Sources) -> BTreeMap<String, Table> {
     tables
 }
 
-/// Every method at the figure's N and δ, both worlds side by side.
+/// Every method at the figure's N and δ, world by world.
 fn methods(sources: &Sources) -> Table {
     let scale = &sources.scale;
-    let panels = WORLDS.map(|world| Panels { records: &sources.results.sim_all, scale, world, size: SIZE });
-    let columns = ["method", "CF metric, linear", "value, linear", "CF metric, non-linear", "value, non-linear"];
-    let mut table = Table::new("", 1, columns);
+    let parts = ["CF metric", "value J", "fair value Ṽ", "J − Ṽ"];
+    let mut table = Table::new("", 2, ["method", "world"].into_iter().chain(parts));
     let mixtures = scale.weights.iter().map(|&w| Method::Mixture(w));
-    for method in Method::PAPER.into_iter().chain([Method::TrueMeans, Method::KnownForm]).chain(mixtures) {
-        let points = panels.each_ref().map(|p| p.at_center(method));
-        if points.iter().all(Option::is_none) {
-            continue;
+    let methods: Vec<Method> =
+        Method::PAPER.into_iter().chain([Method::TrueMeans, Method::KnownForm]).chain(mixtures).collect();
+    for panels in WORLDS.map(|world| Panels { records: &sources.results.sim_all, scale, world, size: SIZE }) {
+        for &method in &methods {
+            let Some(point) = panels.at_center(method) else { continue };
+            let measured = |estimate: Estimate| (estimate.count > 0).then(|| with_interval(estimate, 3));
+            table.push([
+                method.title(),
+                panels.world.to_string(),
+                with_interval(point.unfairness, 4),
+                with_interval(point.value, 3),
+                measured(point.fair).unwrap_or("–".into()),
+                measured(without_rounding(point.gained)).unwrap_or("–".into()),
+            ]);
         }
-        let cells = points.iter().flat_map(|point| match point {
-            Some(p) => [with_interval(p.unfairness, 4), with_interval(p.value, 3)],
-            None => ["–", "–"].map(String::from),
-        });
-        table.push(std::iter::once(method.title()).chain(cells));
     }
     table
 }
