@@ -1,6 +1,6 @@
 //! The CF metric of Ours where noise is not additive, by following people through all worlds.
 
-use counterfair::kernel::evaluate::evaluate;
+use counterfair::kernel::evaluate::{evaluate, fair_value};
 use counterfair::kernel::learn::features::Polynomial;
 use counterfair::kernel::learn::{Deployed, Greedy, Settings, fitted_q_iteration};
 use counterfair::kernel::model::fitted::{FitSettings, Fitted, NoiseChoice, fit};
@@ -21,8 +21,8 @@ fn fitted(world: &dyn World, people: usize, noise: NoiseChoice, stream: Stream) 
     fit(&panel, &FitSettings { noise, ..FitSettings::default() }).unwrap()
 }
 
-/// The true CF metric of the policy that `alg:cf:1` and quadratic fitted Q iteration learn from N people.
-fn unfairness(world: &dyn World, people: usize, noise: NoiseChoice, judged: usize, stream: Stream) -> f64 {
+/// The true CF metric and the fair value Ṽ of the policy that `alg:cf:1` and quadratic fitted Q iteration learn from N people.
+fn learned(world: &dyn World, people: usize, noise: NoiseChoice, judged: usize, stream: Stream) -> [f64; 2] {
     let panel = simulate(world, &Exogenous::draw(world, people, HORIZON, stream.named("train")));
     let means = fit(&panel, &FitSettings { noise, ..FitSettings::default() }).unwrap();
     let method = Sequential::new(Arc::new(means), panel.level_shares());
@@ -31,7 +31,12 @@ fn unfairness(world: &dyn World, people: usize, noise: NoiseChoice, judged: usiz
     let learned = fitted_q_iteration(&experience, &features, Settings::default()).unwrap();
     let agent = Deployed::new(method, Greedy(learned.q));
     let test = Exogenous::draw(world, judged, HORIZON, stream.named("test"));
-    evaluate(world, &agent, &test, 0.9).unfairness.metric.mean
+    [evaluate(world, &agent, &test, 0.9).unfairness.metric.mean, fair_value(world, &agent, &test, 0.9).fair.mean]
+}
+
+/// The first of these.
+fn unfairness(world: &dyn World, people: usize, noise: NoiseChoice, judged: usize, stream: Stream) -> f64 {
+    learned(world, people, noise, judged, stream)[0]
 }
 
 /// Writes CF metrics against N: `SEEDS=16 cargo test --release --test noise -- --ignored metrics_by_size`.
@@ -39,15 +44,20 @@ fn unfairness(world: &dyn World, people: usize, noise: NoiseChoice, judged: usiz
 #[ignore = "a measurement of several minutes; writes tests/noise/metric_by_size.csv"]
 fn metrics_by_size() {
     let seeds: u64 = std::env::var("SEEDS").ok().and_then(|s| s.parse().ok()).unwrap_or(16);
-    let mut text = String::from("world,noise,people,seeds,cf_metric,standard_error\n");
+    let mut text = String::from("world,noise,people,seeds,cf_metric,standard_error,fair_value,fair_value_error\n");
     for name in ["linear", "nonlinear", "spread-by-level", "spread-by-state", "skewed", "three-levels-mixed"] {
         let world = by_name(name, 1.0).unwrap();
         for (noise, choice) in [("additive", NoiseChoice::Additive), ("chosen", NoiseChoice::Chosen)] {
             for n in [100, 200, 400, 800, 1600, 3200] {
                 let stream = |seed: u64| Stream::new(601).named(name).index(n as u64).index(seed);
-                let of = |seed: u64| unfairness(&*world, n, choice, 2000, stream(seed));
-                let found = Estimate::of(&(0..seeds).map(of).collect::<Vec<f64>>());
-                writeln!(text, "{name},{noise},{n},{seeds},{:.4},{:.4}", found.mean, found.standard_error).unwrap();
+                let each: Vec<[f64; 2]> =
+                    (0..seeds).map(|seed| learned(&*world, n, choice, 2000, stream(seed))).collect();
+                write!(text, "{name},{noise},{n},{seeds}").unwrap();
+                for part in [0, 1] {
+                    let found = Estimate::of(&each.iter().map(|of| of[part]).collect::<Vec<f64>>());
+                    write!(text, ",{:.4},{:.4}", found.mean, found.standard_error).unwrap();
+                }
+                text.push('\n');
             }
         }
     }
@@ -67,10 +77,15 @@ fn slope(world: &str, noise: &str) -> (f64, f64) {
 
 /// (N, mean, standard error) of the committed table.
 fn table<'a>(world: &'a str, noise: &'a str) -> impl Iterator<Item = (f64, f64, f64)> + 'a {
+    rows(world, noise).map(|row| (row[0], row[2], row[3]))
+}
+
+/// The numbers of the rows of a world and a noise model, from N on.
+fn rows<'a>(world: &'a str, noise: &'a str) -> impl Iterator<Item = Vec<f64>> + 'a {
     include_str!("metric_by_size.csv").lines().skip(1).filter_map(move |line| {
         let fields: Vec<&str> = line.split(',').collect();
-        let number = |at: usize| fields[at].parse().unwrap();
-        (fields[0] == world && fields[1] == noise).then(|| (number(2), number(4), number(5)))
+        let numbers = || fields[2..].iter().map(|field| field.parse().unwrap()).collect();
+        (fields[0] == world && fields[1] == noise).then(numbers)
     })
 }
 
@@ -90,6 +105,10 @@ fn unfairness_falls_with_the_number_of_people_where_the_rung_is_right() {
     for world in ["linear", "nonlinear"] {
         for ((n, additive, _), (_, chosen, _)) in table(world, "additive").zip(table(world, "chosen")) {
             assert!((chosen / additive - 1.0).abs() <= 0.1, "{world}, N = {n}: {chosen} and {additive}");
+        }
+        for (additive, chosen) in rows(world, "additive").zip(rows(world, "chosen")) {
+            let (n, ratio) = (additive[0], chosen[4] / additive[4]);
+            assert!((ratio - 1.0).abs() <= 0.1, "{world}, N = {n}: fair values {} and {}", chosen[4], additive[4]);
         }
     }
 }

@@ -146,12 +146,12 @@ fn real_studies() {
     let mut policies = String::from(
         "study,attribute,people,method,learner,noise,cf_metric,low_95,high_95,upper_95,actions_by_level\n",
     );
-    for (study, attribute, panel) in studies(Path::new(&folder)) {
-        noise += &noise_rows(study, &attribute, &panel);
-        policies += &policy_rows(study, &attribute, &panel);
-        println!("{study}, {attribute}");
-    }
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/noise");
-    std::fs::write(here.join("real_studies_noise.csv"), noise).unwrap();
-    std::fs::write(here.join("real_studies_policies.csv"), policies).unwrap();
+    for (study, attribute, panel) in studies(Path::new(&folder)) {
+        println!("{study}, {attribute}");
+        noise += &noise_rows(study, &attribute, &panel);
+        std::fs::write(here.join("real_studies_noise.csv"), &noise).unwrap();
+        policies += &policy_rows(study, &attribute, &panel);
+        std::fs::write(here.join("real_studies_policies.csv"), &policies).unwrap();
+    }
 }

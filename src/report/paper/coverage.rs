@@ -32,13 +32,13 @@ pub(super) fn stable() -> Table {
 }
 
 /// The lines of a comma-separated text by column.
-fn lines(text: &'static str) -> impl Iterator<Item = HashMap<&'static str, &'static str>> {
+pub(super) fn lines(text: &'static str) -> impl Iterator<Item = HashMap<&'static str, &'static str>> {
     let mut all = text.lines();
     let names: Vec<&str> = all.next().unwrap_or_default().split(',').collect();
     all.map(move |line| names.iter().copied().zip(line.split(',')).collect())
 }
 
-fn field(line: &HashMap<&'static str, &'static str>, name: &str) -> String {
+pub(super) fn field(line: &HashMap<&'static str, &'static str>, name: &str) -> String {
     line.get(name).copied().unwrap_or_default().to_string()
 }
 

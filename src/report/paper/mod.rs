@@ -15,6 +15,7 @@ mod cells;
 mod coverage;
 mod figures;
 mod labels;
+mod noise_studies;
 mod numbers;
 mod rates;
 mod results;

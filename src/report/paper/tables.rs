@@ -1,7 +1,7 @@
 //! The tables.
 
 use super::numbers::{paired, to_error};
-use super::{Peer, Quartiles, Results, Sources, coverage};
+use super::{Peer, Quartiles, Results, Sources, coverage, noise_studies};
 use crate::kernel::numeric::Estimate;
 use crate::report::learners::{self, Tally};
 use crate::report::number::{plain, with_bounds, with_interval};
@@ -35,6 +35,7 @@ pub(super) fn tables(sources: &Sources) -> BTreeMap<String, Table> {
     add("coverage", coverage::table());
     add("stable", coverage::stable());
     add("ladder", coverage::ladder());
+    add("noise_studies", noise_studies::table());
     add("optima", optima(sources));
     add("rates", rates(sources));
     add("additivity", additivity(sources));
