@@ -2,6 +2,7 @@
 
 use super::decide::load;
 use super::error::CliError;
+use super::output::say;
 use counterfair::fair::{MemoryFile, MemoryStore, migrate};
 use std::path::PathBuf;
 
@@ -46,8 +47,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     }
     let migrated = migrated?;
     for id in &migrated.left_behind {
-        println!("left behind: {id}");
+        say(format_args!("left behind: {id}"))?;
     }
-    println!("{}: {} people", arguments.out.display(), migrated.people);
-    Ok(())
+    Ok(say(format_args!("{}: {} people", arguments.out.display(), migrated.people))?)
 }
