@@ -112,3 +112,20 @@ fn damaged_files_are_errors_and_not_panics() {
         assert!(read(&file.0, &ReadOptions::default()).is_err(), "cut at {cut}");
     }
 }
+
+/// Rows are written in groups of 2¹⁸: those of the second group are there too.
+#[test]
+fn a_panel_of_several_groups_of_rows_is_whole() {
+    let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 1).unwrap();
+    let people = (1 << 17) + 3;
+    for i in 0..people {
+        let (id, x) = (format!("{i:06}"), i as f64);
+        let person =
+            Person { id: &id, level: i % 2, states: &[x, x + 0.5], actions: &[(i / 2) % 2], rewards: &[x / 3.0] };
+        builder.push(person).unwrap();
+    }
+    let panel = builder.finish();
+    let file = Scratch::new("groups");
+    write(&file.0, &panel, &Columns::default(), RowConvention::Incoming).unwrap();
+    assert!(read(&file.0, &ReadOptions::default()).unwrap().panel == panel);
+}

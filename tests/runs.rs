@@ -22,9 +22,11 @@ impl Folder {
         command
     }
 
-    /// With a standard output that nobody reads.
+    /// With a standard output that nobody reads, and the file `requests`, if there is one, as standard input.
     fn unread<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Output {
-        let mut child = self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let requests = File::open(self.0.join("requests")).map_or(Stdio::null(), Stdio::from);
+        let mut command = self.command(arguments);
+        let mut child = command.stdin(requests).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         child.wait_with_output().unwrap()
     }
@@ -96,16 +98,51 @@ fn a_closed_pipe_is_no_panic() {
         serde_json::to_string(&examine(&some, Budget::Quick, |_| {})).unwrap()
     };
     fs::write(folder.0.join("rows.json"), rows).unwrap();
+    let requests = "{\"id\": \"ann\", \"z\": \"1\", \"state\": [0.4, 0.1]}\n";
+    fs::write(folder.0.join("requests"), requests).unwrap();
+    let words = |line: &'static str| line.split(' ').collect::<Vec<_>>();
     for arguments in [
         simulate("data.csv"),
-        vec!["optimum", "--world", "linear", "--delta", "0.5"],
-        vec!["optimum", "--world", "linear", "--delta", "0.5", "--json"],
-        vec!["verify", "--from", "rows.json", "--out", "page"],
+        words("optimum --world linear --delta 0.5"),
+        words("optimum --world linear --delta 0.5 --json"),
+        words("verify --from rows.json --out page"),
+        words("preprocess --data data.csv --model linear --out fair.csv"),
+        words("preprocess --data data.csv --model linear --out again.csv --json"),
+        words("learn --data data.csv --model linear --replicates 20 --splits 0 --save-anyway --save p.json"),
+        words("learn --data data.csv --model linear --replicates 20 --splits 0 --save-anyway --save q.json --json"),
+        words("evaluate --policy p.json --data data.csv --replicates 20"),
+        words("evaluate --policy p.json --data data.csv --replicates 20 --json"),
+        words("study --data data.csv --model linear --replicates 20 --out study"),
+        words("study --data data.csv --model linear --replicates 20 --out study-json --json"),
+        words("decide --policy p.json --serve-anyway --memory a.memory"),
+        words("memory show --memory a.memory"),
+        words("memory list --memory a.memory"),
+        words("memory export --memory a.memory"),
+        words("migrate --policy q.json --serve-anyway --memory a.memory --out b.memory"),
+        words("reproduce --quick --only table:real_data --data data.csv --out own"),
+        words("merge own --data data.csv --out joined"),
+        words("--help"),
     ] {
         let output = folder.unread(&arguments);
         assert!(output.status.success() && !said(&output).contains("panicked"), "{arguments:?}: {}", said(&output));
     }
-    assert!(folder.0.join("data.csv").exists() && folder.0.join("page/index.html").exists());
+    // What was asked for is there, though nobody heard of it.
+    for file in [
+        "data.csv",
+        "page/index.html",
+        "fair.csv",
+        "again.csv",
+        "p.json",
+        "q.json",
+        "study/index.html",
+        "study-json/index.html",
+        "a.memory",
+        "b.memory",
+        "own/report/index.html",
+        "joined/report/index.html",
+    ] {
+        assert!(folder.0.join(file).exists(), "{file}");
+    }
 }
 
 #[cfg(target_os = "linux")]

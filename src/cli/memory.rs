@@ -3,6 +3,7 @@
 //! A command of its own and not options of `decide`: none of this needs a policy, or reads a stream.
 
 use super::error::CliError;
+use super::output::{harmless_json, say_json};
 use counterfair::fair::{MemoryError, MemoryFile, MemoryStore, Remembered};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -50,7 +51,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
             let mut about = serde_json::to_value(memory.about()).expect("names and numbers");
             about["people"] = memory.people()?.into();
             about["bytes"] = bytes.into();
-            println!("{about:#}");
+            say_json(&about)?;
         }
         Task::List(file) => {
             each(&file.memory, |memory, id, person| {
@@ -79,7 +80,7 @@ fn each(path: &PathBuf, line: impl Fn(&MemoryFile, &str, &Remembered) -> Value) 
     let mut out = BufWriter::new(std::io::stdout().lock());
     let mut failure = None;
     let visited = memory.visit(&mut |id, person| {
-        writeln!(out, "{}", line(&memory, id, &person)).map_err(|error| {
+        writeln!(out, "{}", harmless_json(&line(&memory, id, &person).to_string())).map_err(|error| {
             let problem = error.to_string();
             failure = Some(error);
             MemoryError::Io { file: "standard output".into(), problem }

@@ -2,7 +2,9 @@
 
 use super::decide::load;
 use super::error::CliError;
+use super::output::say;
 use counterfair::fair::{MemoryFile, MemoryStore, migrate};
+use counterfair::kernel::data::name_aside;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -30,12 +32,11 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     if arguments.out.exists() {
         return Err(CliError::Argument(format!("{} exists already", arguments.out.display())));
     }
-    // Whole or not at all: made beside, and named once it is complete.
-    let mut name = arguments.out.clone().into_os_string();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = PathBuf::from(name);
+    // Whole or not at all: made beside, and named once it is complete. Whoever may not read the old memory may not read the new one.
+    let part = name_aside(&arguments.out)?;
     let migrated = (|| {
         let mut to = MemoryFile::open(&part, &policy, from.history())?;
+        std::fs::set_permissions(&part, std::fs::metadata(&arguments.memory)?.permissions())?;
         let migrated = migrate(&from, from.codes(), &policy, &mut to, arguments.leave_behind)?;
         drop(to);
         std::fs::rename(&part, &arguments.out)?;
@@ -46,8 +47,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     }
     let migrated = migrated?;
     for id in &migrated.left_behind {
-        println!("left behind: {id}");
+        say(format_args!("left behind: {id}"))?;
     }
-    println!("{}: {} people", arguments.out.display(), migrated.people);
-    Ok(())
+    Ok(say(format_args!("{}: {} people", arguments.out.display(), migrated.people))?)
 }

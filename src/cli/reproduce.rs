@@ -170,12 +170,14 @@ fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Vec<Ro
     });
     let selections = select(std::slice::from_ref(&grid), &records, context.studies());
     let mut sections = sections(&selections, &context);
-    // What is left out matters to those who asked for it.
-    if labels.iter().any(|label| matches!(label, Label::RealData | Label::RealActionPercentage)) {
-        sections.extend(given.left_out);
-    }
+    sections.extend(given.left_out.filter(|_| asks_for_studies(&labels)));
     sections.extend(theory);
     publish(sections, (manifest, stages, start), &args.out)
+}
+
+/// Whether a study that is left out matters to those who asked for these labels.
+fn asks_for_studies(labels: &[Label]) -> bool {
+    labels.iter().any(|label| matches!(label, Label::RealData | Label::RealActionPercentage))
 }
 
 /// The sizes, and the figures and tables, that the options ask for.
@@ -350,6 +352,12 @@ mod tests {
         assert_eq!(shown(&[Label::Learners]), ["table:learners"], "too few cells to draw the figure");
         assert_eq!(shown(&[Label::SimAll]), ["fig:sim_all"]);
         assert_eq!(shown(&[Label::SimAll, Label::Learners]), ["fig:sim_all", "table:learners"]);
+    }
+
+    #[test]
+    fn a_study_that_is_left_out_matters_to_those_who_asked_for_it() {
+        assert!(asks_for_studies(&Label::PAPER) && asks_for_studies(&[Label::SimAll, Label::RealActionPercentage]));
+        assert!(!asks_for_studies(&[Label::SimAll, Label::Semi, Label::Learners, Label::Regret]));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::options::{DataOptions, ModelOptions};
-use super::output::{command_line, say, stages, warn};
+use super::output::{command_line, say, say_json, stages, warn};
 use clap::ValueEnum;
 use counterfair::fair::study::{StudySettings, study};
 use counterfair::fair::{Learner, Method, People};
@@ -112,8 +112,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     let command = command_line();
     let page = report::write(&found, &command, &folder, arguments.overwrite)?;
     if arguments.json {
-        say(format_args!("{:#}", report::json(&found, &command, &[])))?;
-        return Ok(());
+        return Ok(say_json(&report::json(&found, &command, &[]))?);
     }
     say(report::sentence(&found.verdict))?;
     say(report::recommendation(&found))?;

@@ -214,10 +214,15 @@ fn hostile_names_harm_no_terminal_and_no_json() {
         let mut preprocess = [quick("preprocess", file, "fair.csv"), columns.to_vec()].concat();
         let mut learn = [quick("learn", file, "policy.json"), columns.to_vec()].concat();
         let mut evaluate = vec!["evaluate", "--policy", "policy.json", "--data", file, "--replicates", "20"];
+        let out = if json { "study-json" } else { "study" };
+        let study = ["study", "--data", file, "--model", "linear", "--replicates", "20", "--out", out];
+        let mut study = [&study[..], &columns].concat();
         if json {
-            [&mut preprocess, &mut learn, &mut evaluate].into_iter().for_each(|arguments| arguments.push("--json"));
+            [&mut preprocess, &mut learn, &mut evaluate, &mut study]
+                .into_iter()
+                .for_each(|arguments| arguments.push("--json"));
         }
-        for arguments in [preprocess, learn, evaluate] {
+        for arguments in [preprocess, learn, evaluate, study] {
             let out = run(&arguments);
             if json {
                 let value: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"));
@@ -234,10 +239,23 @@ fn hostile_names_harm_no_terminal_and_no_json() {
     expected.sort_unstable();
     assert_eq!(levels, expected);
     let request = serde_json::json!({ "id": HOSTILE[4], "z": HOSTILE[4], "state": [0.4], "action": null });
-    let output = folder.run_with(&["decide", "--policy", "policy.json", "--serve-anyway"], &format!("{request}\n"));
+    let decide = ["decide", "--policy", "policy.json", "--serve-anyway", "--memory", "a.memory", "--history", "1"];
+    let output = folder.run_with(&decide, &format!("{request}\n"));
     let answer = String::from_utf8(output.stdout).unwrap();
     assert_seen(&answer);
     assert_eq!(serde_json::from_str::<Value>(&answer).unwrap()["id"], HOSTILE[4], "escaped, and the same");
+    // So it is remembered and listed; and told, where it cannot be taken over.
+    let later = serde_json::json!({ "id": HOSTILE[4], "z": HOSTILE[4], "state": [0.7], "action": HOSTILE[4] });
+    assert!(folder.run_with(&decide, &format!("{later}\n")).status.success());
+    for task in ["list", "export"] {
+        let listed = run(&["memory", task, "--memory", "a.memory"]);
+        assert_eq!(serde_json::from_str::<Value>(&listed).unwrap()["id"], HOSTILE[4]);
+    }
+    run(&["memory", "show", "--memory", "a.memory"]);
+    folder.succeed(&[&quick("learn", file, "other.json")[..], &columns, &["--degree", "1"]].concat());
+    let migrate = ["migrate", "--policy", "other.json", "--serve-anyway", "--memory", "a.memory", "--out", "b.memory"];
+    assert_seen(&folder.refuse(&migrate, ""));
+    assert!(run(&[&migrate[..], &["--leave-behind"]].concat()).contains("left behind: "));
     // An error, too.
     let refused = folder.refuse(&["learn", "--data", file, "--save", "p.json"], "");
     assert_seen(&refused);

@@ -6,6 +6,7 @@ mod files;
 mod folder;
 mod options;
 mod other_options;
+mod reproduced;
 mod shown;
 
 use folder::Folder;

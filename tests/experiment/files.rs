@@ -80,21 +80,72 @@ fn results_of_another_version_or_build_are_not_mixed_with_ours() {
     }
 }
 
-/// A study of twelve people whose first reward can be chosen.
-fn study(name: &str, reward: f64) -> Study {
-    let levels = Labels::new(["a", "b"]);
-    let mut builder = PanelBuilder::new(levels.clone(), Labels::numbered(2), 1).expect("two actions, one state");
-    for i in 0..12u32 {
-        let x = f64::from(i);
-        let (states, rewards) = ([x.sin(), (x + 0.3).cos(), x / 7.0], [if i == 0 { reward } else { x }, 1.0]);
-        let id = i.to_string();
-        let person =
-            Person { id: &id, level: i % 2, states: &states, actions: &[i % 2, (i / 2) % 2], rewards: &rewards };
-        builder.push(person).expect("a person");
+/// What a study of twelve people can be told from another by.
+struct Told {
+    ids: &'static str,
+    levels: [&'static str; 2],
+    actions: [&'static str; 2],
+    attribute: &'static str,
+    state: f64,
+    action: u32,
+    reward: f64,
+    code: u32,
+}
+
+const PLAIN: Told = Told {
+    ids: "",
+    levels: ["a", "b"],
+    actions: ["0", "1"],
+    attribute: "z1",
+    state: 0.25,
+    action: 0,
+    reward: 0.5,
+    code: 0,
+};
+
+impl Told {
+    fn study(&self, name: &str) -> Study {
+        let levels = Labels::new(self.levels);
+        let mut builder = PanelBuilder::new(levels.clone(), Labels::new(self.actions), 1).expect("two actions");
+        for i in 0..12u32 {
+            let x = f64::from(i);
+            let (mut states, mut rewards) = ([x.sin(), (x + 0.3).cos(), x / 7.0], [x, 1.0]);
+            let mut actions = [i % 2, (i / 2) % 2];
+            if i == 0 {
+                (states[1], actions[1], rewards[0]) = (self.state, self.action, self.reward);
+            }
+            let id = format!("{}{i}", self.ids);
+            builder
+                .push(Person { id: &id, level: i % 2, states: &states, actions: &actions, rewards: &rewards })
+                .expect("a person");
+        }
+        let codes = (0..12).map(|i| if i == 0 { self.code } else { i % 2 }).collect();
+        let attribute = Attribute { name: self.attribute.into(), levels, codes };
+        Study::new(name, Origin::File, "", &[], vec![attribute], builder.finish())
     }
-    let codes = (0..12).map(|i| i % 2).collect();
-    let attribute = Attribute { name: "z1".into(), levels, codes };
-    Study::new(name, Origin::File, "", &[], vec![attribute], builder.finish())
+}
+
+/// A study whose first reward can be chosen.
+pub fn study(name: &str, reward: f64) -> Study {
+    Told { reward, ..PLAIN }.study(name)
+}
+
+#[test]
+fn a_study_has_another_fingerprint_when_anything_in_it_is_another() {
+    let others = [
+        PLAIN,
+        Told { ids: "p", ..PLAIN },
+        Told { levels: ["a", "c"], ..PLAIN },
+        Told { actions: ["0", "2"], ..PLAIN },
+        Told { attribute: "z2", ..PLAIN },
+        Told { state: 0.26, ..PLAIN },
+        Told { action: 1, ..PLAIN },
+        Told { reward: 0.75, ..PLAIN },
+        Told { code: 1, ..PLAIN },
+    ];
+    let prints: std::collections::BTreeSet<String> = others.iter().map(|told| told.study("x").fingerprint()).collect();
+    assert_eq!(prints.len(), others.len());
+    assert_eq!(PLAIN.study("x").fingerprint(), PLAIN.study("y").fingerprint(), "a name is no data");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! tables of a small reproduction.
 
 mod files;
+mod meanwhile;
 mod runner;
 mod tables;
 

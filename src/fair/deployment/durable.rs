@@ -10,7 +10,7 @@
 use super::memory::{MemoryError, MemoryStore, Remembered};
 use super::{Codes, record};
 use crate::fair::Policy;
-use crate::kernel::data::Labels;
+use crate::kernel::data::{Labels, end_of_links, name_aside};
 use redb::{
     Builder, Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition,
     WriteTransaction,
@@ -88,10 +88,10 @@ impl MemoryFile {
     /// [`MemoryError`]: [`InUse`](MemoryError::InUse) when another process has it, [`OtherPolicy`](MemoryError::OtherPolicy) when it
     /// belongs to another.
     pub fn open(path: impl AsRef<Path>, policy: &Policy, history: u64) -> Result<Self, MemoryError> {
-        let path = path.as_ref();
+        let path = followed(path.as_ref())?;
         let about = About::of(policy, history);
         if !path.exists() {
-            start(path, &about)?;
+            start(&path, &about)?;
         }
         let memory = Self::inspect(path)?;
         if memory.about.policy != about.policy {
@@ -133,16 +133,19 @@ impl MemoryFile {
     }
 
     /// Writes the memory anew into a file of the smallest size, in which no trace of forgotten people is left, and puts it in the old
-    /// one's place.
+    /// one's place, at the end of symbolic links and with the old one's mode.
     ///
     /// # Errors
     /// [`MemoryError`]; then the old file stands as it was.
     pub fn compact(self, path: impl AsRef<Path>) -> Result<(), MemoryError> {
-        let path = path.as_ref();
-        let fresh = beside(path);
+        let path = &followed(path.as_ref())?;
+        let fresh = beside(path)?;
         let file = fresh.display().to_string();
         let copied = (|| {
             let database = create(&fresh, &self.about)?;
+            // Before anybody is in it.
+            let old = std::fs::metadata(path).map_err(|e| io(&file, e))?;
+            std::fs::set_permissions(&fresh, old.permissions()).map_err(|e| io(&file, e))?;
             let write = begin(&database, &file)?;
             {
                 let mut table = write.open_table(PEOPLE).map_err(|e| io(&file, e))?;
@@ -248,7 +251,7 @@ impl MemoryFile {
 
 /// Starts a memory, whole or not at all: it is made beside, and linked to its name once it is complete.
 fn start(path: &Path, about: &About) -> Result<(), MemoryError> {
-    let fresh = beside(path);
+    let fresh = beside(path)?;
     let file = path.display().to_string();
     let linked = create(&fresh, about).and_then(|database| {
         drop(database);
@@ -306,11 +309,14 @@ fn read_about(database: &Database, file: &str) -> Result<About, MemoryError> {
     Ok(about)
 }
 
-/// A name beside a file that no other process uses.
-fn beside(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.new", std::process::id()));
-    path.with_file_name(name)
+/// A name beside a file that no other process uses; what a killed process has left there is removed.
+fn beside(path: &Path) -> Result<PathBuf, MemoryError> {
+    name_aside(path).map_err(|error| io(&path.display().to_string(), error))
+}
+
+/// The file that a path means, at the end of symbolic links: what is put in a link's place would leave the file itself as it was.
+fn followed(path: &Path) -> Result<PathBuf, MemoryError> {
+    end_of_links(path).map_err(|error| io(&path.display().to_string(), error))
 }
 
 /// Makes a new name in a folder survive a loss of power.

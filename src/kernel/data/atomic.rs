@@ -80,7 +80,10 @@ fn standard_stream(path: &Path) -> Option<Box<dyn Write>> {
 const LINKS: usize = 40;
 
 /// The path at the end of a chain of symbolic links, whether or not there is a file.
-pub(super) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+///
+/// # Errors
+/// A chain that goes round in a circle.
+pub fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
     for _ in 0..LINKS {
         match fs::read_link(&path) {
@@ -106,6 +109,18 @@ const SUFFIX: &str = ".part";
 fn aside_prefix(target: &Path) -> io::Result<String> {
     let name = target.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;
     Ok(format!(".{}.", name.to_string_lossy().chars().take(PREFIX).collect::<String>()))
+}
+
+/// A free name beside a file, for a writer that makes its file itself, locks it while it writes and renames it in the end. What a killed
+/// writer of the same file has left is removed first.
+///
+/// # Errors
+/// What the system said, and a path that names no file.
+pub fn name_aside(path: &Path) -> io::Result<PathBuf> {
+    remove_leftovers(path);
+    let prefix = aside_prefix(path)?;
+    let names = (0u64..).map(|count| path.with_file_name(format!("{prefix}{}-{count}{SUFFIX}", std::process::id())));
+    Ok(names.into_iter().find(|name| !name.exists()).expect("a number that is free"))
 }
 
 /// A file beside the target, removed unless it was renamed.

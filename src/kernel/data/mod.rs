@@ -23,7 +23,7 @@ mod table;
 mod text_file;
 mod times;
 
-pub use atomic::{WriteError, atomically};
+pub use atomic::{WriteError, atomically, end_of_links, name_aside};
 pub use cell::LARGEST;
 pub use columns::Columns;
 pub use csv_reader::{read_csv, read_csv_from};

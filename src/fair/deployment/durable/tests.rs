@@ -104,6 +104,42 @@ fn forgotten_people_leave_no_trace_once_the_file_is_compacted() {
     assert!(holds("person 1999") && !holds("person 1998") && !holds("person 7"));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_memory_keeps_its_mode_its_links_and_no_drafts_of_killed_processes() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = std::env::temp_dir().join(format!("counterfair-{}-kept", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(folder.join("inside")).unwrap();
+    let (file, link) = (folder.join("inside/file.memory"), folder.join("link.memory"));
+    // A link to a file that is not there yet, and relative.
+    symlink("inside/file.memory", &link).unwrap();
+    let open = || MemoryFile::open(&link, &policy(Method::Ours), 4).unwrap();
+    let mut desk = Deployment::with_memory(policy(Method::Ours), open());
+    desk.decide_all(&(0..20).map(first).collect::<Vec<_>>()).unwrap();
+    let kept = everybody(desk.memory());
+    drop(desk);
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    // A file of its own: what killed processes have left is looked for once per file and process.
+    let other = folder.join("inside/other.memory");
+    std::fs::copy(&file, &other).unwrap();
+    // Process numbers stop at 2²²: nobody has this one.
+    let left = folder.join("inside/.other.memory.99999999-0.part");
+    std::fs::write(&left, "people").unwrap();
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    std::fs::File::options().write(true).open(&left).unwrap().set_modified(old).unwrap();
+    open().compact(&link).unwrap();
+    MemoryFile::inspect(&other).unwrap().compact(&other).unwrap();
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(everybody(&open()), kept);
+    let mut names: Vec<_> =
+        std::fs::read_dir(folder.join("inside")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["file.memory", "other.memory"]);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 /// Bytes changed anywhere, cuts and repetitions: an error, or exactly what was remembered.
 #[test]
 fn a_damaged_file_is_an_error_and_never_another_memory() {
