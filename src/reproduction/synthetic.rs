@@ -2,7 +2,7 @@
 
 use super::policies::{Candidate, MethodLearner, NotLearned, Stages, timed};
 use super::{Learner, Measured, Method, MethodOutcome, MethodResult, PaperWorld, Synthetic};
-use crate::kernel::evaluate::{ActionRates, Evaluation, FairValue, evaluate, fair_value};
+use crate::kernel::evaluate::{ActionRates, Cohorts, Evaluation, Followed, follow};
 use crate::kernel::model::worlds::{Linear, Nonlinear};
 use crate::kernel::model::{Exogenous, World, simulate};
 use crate::kernel::numeric::Stream;
@@ -47,45 +47,46 @@ impl Comparison<'_> {
         let mut stages = Stages::default();
         let (people, horizon) = self.evaluation;
         let test = self.stream.named("test");
-        let (panel, short, long) = timed(&mut stages.simulate, || {
+        let (panel, cohorts) = timed(&mut stages.simulate, || {
             let train = Exogenous::draw(world, self.data.0, self.data.1, self.stream.named("train"));
             // Draws are made time by time, so the short evaluation is the beginning of the long one.
-            let long = self.long_horizon.map(|longer| Exogenous::draw(world, people, longer, test));
-            (simulate(world, &train), Exogenous::draw(world, people, horizon, test), long)
+            let draws = Exogenous::draw(world, people, self.long_horizon.unwrap_or(0).max(horizon), test);
+            (simulate(world, &train), Cohorts::new(&draws, world.levels()))
         });
         let mut learner = MethodLearner::new(&panel, self.learner, DISCOUNT, self.stream.named("learner"));
         let candidates: Vec<_> = self.methods.iter().map(|&m| (m, learner.learn_in(world, m))).collect();
         stages += learner.stages;
         let results = timed(&mut stages.evaluate, || {
-            let follow = |(method, candidate)| {
-                let outcome = follow(world, candidate, &short, long.as_ref());
-                MethodResult { method, outcome }
+            let result = |(method, candidate)| MethodResult {
+                method,
+                outcome: outcome(world, candidate, &cohorts, horizon, self.long_horizon),
             };
-            candidates.into_iter().map(follow).collect()
+            candidates.into_iter().map(result).collect()
         });
         (results, stages)
     }
 }
 
-fn follow(
+fn outcome(
     world: &dyn World,
     candidate: Result<Candidate, NotLearned>,
-    short: &Exogenous,
-    long: Option<&Exogenous>,
+    cohorts: &Cohorts,
+    horizon: usize,
+    longer: Option<usize>,
 ) -> MethodOutcome {
     let Candidate { agent, learning, .. } = match candidate {
         Ok(candidate) => candidate,
         Err(reason) => return MethodOutcome::NotLearned(reason.to_string()),
     };
-    let Evaluation { value, unfairness, rates } = evaluate(world, &*agent, short, DISCOUNT);
-    let FairValue { fair, gained, .. } = fair_value(world, &*agent, short, DISCOUNT);
-    let long_value = long.filter(|_| learning.is_some()).map(|draws| evaluate(world, &*agent, draws, DISCOUNT).value);
+    let longer = longer.filter(|_| learning.is_some());
+    let Followed { evaluation, fair_value, long_value } = follow(world, &*agent, cohorts, horizon, longer, DISCOUNT);
+    let Evaluation { value, unfairness, rates } = evaluation;
     MethodOutcome::Evaluated(Measured {
         unfairness: unfairness.metric,
         value,
         long_value,
-        fair: Some(fair),
-        gained: Some(gained),
+        fair: Some(fair_value.fair),
+        gained: Some(fair_value.gained),
         regret: None,
         shares: shares(world, &rates),
         learning,

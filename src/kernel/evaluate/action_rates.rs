@@ -1,5 +1,6 @@
 //! Whom a policy treats: shares of actions by level and time.
 
+use super::disagreement::moved;
 use crate::kernel::numeric::Estimate;
 
 /// Shares of actions by level and time, with standard errors over people.
@@ -29,6 +30,15 @@ impl ActionRates {
             self.level[first + i] = z;
             self.person[(first + i) * self.actions + a as usize] += 1.0;
         }
+    }
+
+    /// The same counts with person `i` moved to position `to[i]`; `to` has every position once.
+    pub(super) fn moved(self, to: &[usize]) -> Self {
+        let mut person = vec![0.0; self.person.len()];
+        for (counts, &i) in self.person.chunks_exact(self.actions).zip(to) {
+            person[i * self.actions..(i + 1) * self.actions].copy_from_slice(counts);
+        }
+        Self { level: moved(&self.level, to), person, ..self }
     }
 
     /// The longest horizon T.

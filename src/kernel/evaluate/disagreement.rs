@@ -74,6 +74,14 @@ impl Disagreement {
         }
     }
 
+    /// The same counts with person `i` moved to position `to[i]`; `to` has every position once.
+    pub(super) fn moved(self, to: &[usize]) -> Self {
+        let people = self.decisions.len().max(1);
+        let moved = |sums: &[f64]| sums.chunks_exact(people).flat_map(|sums| moved(sums, to)).collect();
+        let (differ, variation, decisions) = (moved(&self.differ), moved(&self.variation), moved(&self.decisions));
+        Self { differ, variation, decisions, ..self }
+    }
+
     /// The weighted share of decisions that differ, and the weighted mean total variation, of every pair z < z′ in order.
     ///
     /// # Equation
@@ -122,6 +130,13 @@ impl Disagreement {
         };
         Unfairness { metric, pair, total_variation, pairs }
     }
+}
+
+/// x with entry i moved to position `to[i]`.
+pub(super) fn moved<T: Copy + Default>(x: &[T], to: &[usize]) -> Vec<T> {
+    let mut out = vec![T::default(); x.len()];
+    x.iter().zip(to).for_each(|(x, &i)| out[i] = *x);
+    out
 }
 
 /// The pair with the largest mean; the first of equals.

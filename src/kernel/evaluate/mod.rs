@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | value, CF metric, action rates in a known world | [`evaluate()`] | a world |
 //! | what of the value is gained by unfairness? | [`fair_value()`] | a world |
+//! | both, and the value over a longer horizon, for several policies | [`follow()`] | a world, people by level |
 //! | does the level reach the decision directly, or through the state? | [`paths()`] | states of all worlds |
 //! | would other past actions change the decision? | [`strict_unfairness`] | a world |
 //! | CF metric and action rates on recorded histories | [`audit`] | a mechanism fitted apart from the policy's |
@@ -21,6 +22,7 @@ mod action_rates;
 mod cross_section;
 mod disagreement;
 mod fair_value;
+mod follow;
 mod fqe;
 mod importance;
 mod one_world;
@@ -35,6 +37,7 @@ mod unfairness;
 pub use action_rates::ActionRates;
 pub use disagreement::{Disagreement, PairShare, Unfairness};
 pub use fair_value::{FairValue, Reading, fair_value, follow_readings};
+pub use follow::{Cohorts, Followed, follow};
 pub use fqe::{EvaluationError, EvaluationSettings, FittedEvaluation, fitted_q_evaluation};
 pub use importance::{NobodyFollows, OffPolicy, OffPolicyError, Overlap};
 pub use panel_audit::{AuditError, PanelAudit, PanelDraws, audit, probabilities_along};

@@ -25,25 +25,46 @@ impl OneWorld {
         people: Range<usize>,
         level: usize,
     ) -> Self {
+        let mut side = Self::unseen(world, exogenous, people.clone(), level);
+        side.memory = agent.begin(&vec![level as u32; people.len()], &side.states, &exogenous.coins()[people]);
+        side
+    }
+
+    /// The same for people whom no agent looks at in this world.
+    pub fn unseen(world: &dyn World, exogenous: &Exogenous, people: Range<usize>, level: usize) -> Self {
         let (p, m) = (world.state_dim(), people.len());
-        let noise = &exogenous.states(0)[people.start * p..people.end * p];
-        let mut states = noise.to_vec();
+        let mut states = exogenous.states(0)[people.start * p..people.end * p].to_vec();
         first_state(world, level, &mut states);
-        let memory = agent.begin(&vec![level as u32; m], &states, &exogenous.coins()[people.clone()]);
+        let memory = AgentMemory::default();
         Self { memory, rewards: vec![0.0; m], level, people, step: Step::default(), states }
     }
 
-    /// Takes the actions of decision t (from 0): Sₜ₊₁ᶻ = μₛ(Sₜᶻ, aₜ, z) + Uₜ₊₁, which the agent sees unless t was the last decision.
+    /// Takes the actions of decision t (from 0), and lets the agent see where they lead unless t was the last decision.
     pub fn step(&mut self, world: &dyn World, agent: &dyn Agent, exogenous: &Exogenous, t: usize, actions: &[u32]) {
+        self.walk(world, exogenous, t, actions);
+        if t + 1 < exogenous.horizon() {
+            self.see(agent, actions);
+        }
+    }
+
+    /// Takes the actions of decision t (from 0): Sₜ₊₁ᶻ = μₛ(Sₜᶻ, aₜ, z) + Uₜ₊₁.
+    pub fn walk(&mut self, world: &dyn World, exogenous: &Exogenous, t: usize, actions: &[u32]) {
         let p = world.state_dim();
         self.step.prepare(world, self.level, &self.states, actions);
         self.rewards.copy_from_slice(&exogenous.rewards(t)[self.people.clone()]);
         self.step.rewards(world, self.level, &mut self.rewards);
         self.states.copy_from_slice(&exogenous.states(t + 1)[self.people.start * p..self.people.end * p]);
         self.step.states(world, self.level, &mut self.states);
-        if t + 1 < exogenous.horizon() {
-            agent.advance(&mut self.memory, actions, &self.states);
-        }
+    }
+
+    /// The agent sees the state that these actions have led to.
+    pub fn see(&mut self, agent: &dyn Agent, actions: &[u32]) {
+        agent.advance(&mut self.memory, actions, &self.states);
+    }
+
+    /// μᵣ of the last decision.
+    pub fn mean_rewards(&self) -> &[f64] {
+        self.step.mean_rewards()
     }
 }
 

@@ -72,6 +72,33 @@ impl Exogenous {
         }
     }
 
+    /// The exogenous variables of these persons, by position and in this order.
+    ///
+    /// # Panics
+    /// If a position is N or above.
+    pub fn of_people(&self, who: &[usize]) -> Self {
+        let each = |all: &[f64], width: usize| {
+            let mut of_who = Vec::with_capacity(all.len() / self.people.max(1) * who.len());
+            for now in all.chunks_exact((self.people * width).max(1)) {
+                match width {
+                    1 => of_who.extend(who.iter().map(|&i| now[i])),
+                    _ => who.iter().for_each(|i| of_who.extend_from_slice(&now[i * width..(i + 1) * width])),
+                }
+            }
+            of_who
+        };
+        Self {
+            people: who.len(),
+            horizon: self.horizon,
+            state_dim: self.state_dim,
+            levels: who.iter().map(|&i| self.levels[i]).collect(),
+            coins: each(&self.coins, 1),
+            states: each(&self.states, self.state_dim),
+            rewards: each(&self.rewards, 1),
+            uniforms: each(&self.uniforms, 1),
+        }
+    }
+
     /// N, the number of people.
     pub fn people(&self) -> usize {
         self.people

@@ -1,5 +1,6 @@
 //! The Oracle: counterfactual states as the structural model itself makes them.
 
+use super::sequential::{gather, scatter};
 use super::{Augmented, Memory, Preprocessor};
 use crate::kernel::model::Mechanism;
 use crate::kernel::model::noise::{first_noise, first_state};
@@ -49,21 +50,28 @@ impl<M: Mechanism> Preprocessor for Oracle<M> {
     }
 
     fn advance(&self, memory: &mut Memory, actions: &[u32], states: &[f64]) {
-        let (p, levels, width, n) =
-            (self.mechanism.state_dim(), self.mechanism.levels(), self.width(), memory.people());
-        let (step, noise) = (&mut memory.scratch.step, &mut memory.scratch.level_states);
-        noise.resize(p, 0.0);
-        for i in 0..n {
-            let (z, action) = (memory.levels[i] as usize, &actions[i..=i]);
-            step.prepare(&self.mechanism, z, &memory.states[i * p..(i + 1) * p], action);
-            noise.copy_from_slice(&states[i * p..(i + 1) * p]);
+        let (p, width) = (self.mechanism.state_dim(), self.width());
+        let (step, noise, world) =
+            (&mut memory.scratch.step, &mut memory.scratch.next, &mut memory.scratch.level_states);
+        let mut first = 0;
+        // Neighbours of one level go together; in an evaluation a whole block does.
+        for run in memory.levels.chunk_by(|a, b| a == b) {
+            let (z, rows) = (run[0] as usize, first..first + run.len());
+            let (coordinates, actions) = (rows.start * p..rows.end * p, &actions[rows.clone()]);
+            step.prepare(&self.mechanism, z, &memory.states[coordinates.clone()], actions);
+            noise.clear();
+            noise.extend_from_slice(&states[coordinates.clone()]);
             step.state_noise(&self.mechanism, z, noise);
-            for k in 0..levels {
-                let world = &mut memory.view[i * width + k * p..i * width + (k + 1) * p];
-                step.prepare(&self.mechanism, k, world, action);
+            let view = &mut memory.view[rows.start * width..rows.end * width];
+            world.resize(noise.len(), 0.0);
+            for k in 0..self.mechanism.levels() {
+                gather(view, (k * p, p, width), world);
+                step.prepare(&self.mechanism, k, world, actions);
                 world.copy_from_slice(noise);
                 step.states(&self.mechanism, k, world);
+                scatter(world, (k * p, p, width), view);
             }
+            first = rows.end;
         }
         memory.states.copy_from_slice(states);
     }

@@ -180,11 +180,11 @@ impl<M: Mechanism> Sequential<M> {
 }
 
 /// Where a part of each row lies: its start, its length, and the length of a row.
-type Part = (usize, usize, usize);
+pub(super) type Part = (usize, usize, usize);
 
 /// One part of every row, packed. A call for each copy costs more than a copy of one number, and one number is what most rows have.
 #[inline]
-fn gather(rows: &[f64], (start, length, width): Part, out: &mut [f64]) {
+pub(super) fn gather(rows: &[f64], (start, length, width): Part, out: &mut [f64]) {
     if length == 1 {
         return out.iter_mut().zip(rows.iter().skip(start).step_by(width)).for_each(|(x, from)| *x = *from);
     }
@@ -195,7 +195,7 @@ fn gather(rows: &[f64], (start, length, width): Part, out: &mut [f64]) {
 
 /// The way back.
 #[inline]
-fn scatter(packed: &[f64], (start, length, width): Part, rows: &mut [f64]) {
+pub(super) fn scatter(packed: &[f64], (start, length, width): Part, rows: &mut [f64]) {
     if length == 1 {
         return rows.iter_mut().skip(start).step_by(width).zip(packed).for_each(|(x, from)| *x = *from);
     }
