@@ -4,12 +4,13 @@ use super::error::CliError;
 use super::options::{DataOptions, ModelOptions};
 use super::output::{command_line, say, say_json, stages, warn};
 use clap::ValueEnum;
-use counterfair::fair::study::{StudySettings, study};
-use counterfair::fair::{Learner, Method, People};
+use counterfair::fair::study::{StudyProgram, StudySettings, study};
+use counterfair::fair::{FittedPreprocessing, Learner, Method, People, ProgramCommand};
 use counterfair::kernel::data::distinct_files;
 use counterfair::kernel::evaluate::recorded::Dropout;
 use counterfair::report::study as report;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -38,6 +39,22 @@ pub struct Arguments {
     /// List this many people, by id, for whom it matters most
     #[arg(long, default_value_t = 0, value_name = "N")]
     show_ids: usize,
+    /// What you know about the study and the file does not say, how actions were assigned say; printed with the data
+    #[arg(long, value_name = "TEXT")]
+    note: Vec<String>,
+    /// A program to judge beside the policies that are learned here: it is shown views and answers with actions or probabilities, as lines of
+    /// JSON (src/fair/schema/program.json). It is judged on everybody in the file, so it must not have been trained on them
+    #[arg(long, value_name = "COMMAND")]
+    policy_command: Option<ProgramCommand>,
+    /// What the program's views are made with: what `preprocess --save` wrote, or a policy file [default: fitted to this file]
+    #[arg(long, value_name = "FILE", requires = "policy_command")]
+    preprocessing: Option<PathBuf>,
+    /// What the program is shown: the states of all worlds (ours: fair by construction), state and level (full), or the state (unaware)
+    #[arg(long, value_name = "VIEW", default_value = "ours", requires = "policy_command")]
+    reads: Method,
+    /// Seconds that the program may take to start, and to answer a batch
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "policy_command", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    timeout: u64,
     /// Print the study as JSON instead of its verdict
     #[arg(long)]
     json: bool,
@@ -72,8 +89,18 @@ impl Arguments {
                 Leaving::Weighted => Some(Dropout::Weighted { horizon: None }),
             },
             show_ids: self.show_ids,
+            program: self.program()?,
+            notes: self.note.clone(),
             ..StudySettings::default()
         })
+    }
+
+    /// The program to judge beside the others.
+    fn program(&self) -> Result<Option<StudyProgram>, CliError> {
+        let Some(command) = &self.policy_command else { return Ok(None) };
+        let preprocessing = self.preprocessing.as_ref().map(FittedPreprocessing::load).transpose()?;
+        let command = command.clone().with_timeout(Duration::from_secs(self.timeout));
+        Ok(Some(StudyProgram { command, reads: self.reads, preprocessing }))
     }
 
     /// `--out`, or a folder named after the file in letters that every system takes.

@@ -213,8 +213,17 @@ impl Learner {
 
     /// Refits of the mechanism that the learning data do not tell apart.
     fn certificate(&self, panel: &Panel) -> Result<Certificate, RefitError> {
-        let refitter = Refitter::new(panel, &self.preprocessing.mechanism)?;
-        Certificate::new(&refitter, panel, self.replicates, self.seed)
+        self.certificate_by(&self.refitter(panel)?, panel)
+    }
+
+    /// What these people's mechanism is refitted by.
+    pub(super) fn refitter(&self, panel: &Panel) -> Result<Refitter, RefitError> {
+        Refitter::new(panel, &self.preprocessing.mechanism)
+    }
+
+    /// The certificate that [`learn`](Self::learn) keeps, by the people's own refitter.
+    pub(super) fn certificate_by(&self, refitter: &Refitter, panel: &Panel) -> Result<Certificate, RefitError> {
+        Certificate::new(refitter, panel, self.replicates, self.seed)
     }
 
     /// Everything learned anew on halves of the people, and compared at the recorded decisions of all.

@@ -16,6 +16,9 @@ pub const TESTS: &[Test] = &[
     ("the_conversation_follows_its_schema_in_large_batches", the_conversation_follows_its_schema_in_large_batches),
     ("options_of_programs_are_refused_without_one", options_of_programs_are_refused_without_one),
     ("failures_of_a_program_end_the_command", failures_of_a_program_end_the_command),
+    ("a_study_judges_a_program_as_evaluate_does", a_study_judges_a_program_as_evaluate_does),
+    ("a_study_makes_the_views_of_a_program_itself", a_study_makes_the_views_of_a_program_itself),
+    ("a_program_that_fails_ends_a_study", a_program_that_fails_ends_a_study),
 ];
 
 /// People to learn from, others, and a policy, in a folder.
@@ -339,4 +342,76 @@ fn failures_of_a_program_end_the_command() {
     assert_eq!(answers.lines().filter(|line| line.contains("\"error\"")).count(), 1, "{answers}");
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(message.contains("standard input, line 5") && message.contains("ended before it answered"), "{message}");
+}
+
+/// The row of the program in the study of `others.csv`.
+#[track_caller]
+fn studied(folder: &Folder, options: &[&str]) -> (Value, Value) {
+    let arguments =
+        ["study", "--data", "others.csv", "--out", "o", "--replicates", "20", "--discount", "0.7", "--json"];
+    let found: Value = serde_json::from_str(&folder.succeed(&[&arguments[..], options].concat())).unwrap();
+    let rows = found["policies"]["rows"].as_array().unwrap_or_else(|| panic!("{}", found["sentence"]));
+    let row = rows.iter().find(|row| row["name"] == "Program").expect("a row for the program").clone();
+    (found, row)
+}
+
+/// 90 people of two levels to learn from, and others.
+fn two_levels(name: &str, method: &str) -> Folder {
+    let folder = Folder::new(name);
+    for (seed, file) in [("3", "data.csv"), ("4", "others.csv")] {
+        let simulate = ["simulate", "--world", "linear", "--n", "90", "--t", "4", "--seed", seed, "--out", file];
+        folder.succeed(&simulate);
+    }
+    let learn = ["learn", "--data", "data.csv", "--method", method, "--save", "policy.json", "--discount", "0.7"];
+    let quick = ["--replicates", "10", "--splits", "0", "--learner", "least-squares", "--save-anyway"];
+    folder.succeed(&[&learn[..], &quick].concat());
+    folder
+}
+
+fn a_study_judges_a_program_as_evaluate_does() {
+    for method in ["ours", "full"] {
+        let folder = two_levels(&format!("program-study-{method}"), method);
+        let judged = evaluated(&folder, &["--policy", "policy.json"]);
+        let command = ["--policy-command", &twin(&folder), "--preprocessing", "policy.json", "--reads", method];
+        let (found, row) = studied(&folder, &command);
+        let mean = |number: &Value| number["mean"].as_f64().unwrap_or_else(|| panic!("{number}"));
+        let value = &judged["value"]["fitted Q evaluation, recorded horizon"];
+        assert!((mean(value) - mean(&row["value"])).abs() < 1e-9, "{method}: {value} and {}", row["value"]);
+        let metrics = (mean(&judged["cf_metric"]), mean(&row["cf_metric"]));
+        assert!((metrics.0 - metrics.1).abs() < 1e-9, "{method}: {metrics:?}");
+        // Policies that were learned here are judged beside it, and the page says on whom.
+        assert!(found["cautions"].to_string().contains("judged on everybody"), "{found}");
+        let page = fs::read_to_string(folder.0.join("o/index.html")).unwrap();
+        assert!(page.contains("Program is a policy from elsewhere"));
+        // Views of other people's mechanism carry an error that these people do not show.
+        assert_eq!(row["gained_by_unfairness"].is_null(), method == "ours", "{row}");
+        assert!(mean(&row["cf_metric"]) > if method == "ours" { 0.0 } else { 0.1 }, "{row}");
+    }
+}
+
+fn a_study_makes_the_views_of_a_program_itself() {
+    let folder = two_levels("program-study-views", "ours");
+    let (_, row) = studied(&folder, &["--policy-command", &twin(&folder)]);
+    let mean = |number: &Value| number["mean"].as_f64().unwrap_or_else(|| panic!("{number}"));
+    // Fair by construction up to what is not known about the means: far from the third or more of a policy that reads the level.
+    assert!(mean(&row["cf_metric"]) < 0.2, "{row}");
+    assert!(mean(&row["gained_by_unfairness"]).abs() < 0.5 && !row["fair_value"]["interval"].is_null(), "{row}");
+    assert!(row["value"]["interval"].is_array() && row["parity_gap"].is_object(), "{row}");
+}
+
+fn a_program_that_fails_ends_a_study() {
+    let folder = two_levels("program-study-fails", "full");
+    let given = |part: &str| text(&playing(part));
+    let judge = |part: &str, more: &[&str]| {
+        let command = given(part);
+        let study = ["study", "--data", "others.csv", "--out", "o", "--replicates", "20", "--policy-command", &command];
+        folder.refuse(&[&study[..], more].concat(), "")
+    };
+    assert!(judge("exits-at-once", &[]).contains("ended"), "a program that does not start");
+    assert!(judge("dies-later", &[]).contains("ended before it answered"));
+    assert!(judge("unknown-action", &["--reads", "full"]).contains("surgery"));
+    assert!(judge("policy", &["--preprocessing", "data.csv"]).contains("data.csv"));
+    assert!(!folder.0.join("o").exists(), "something was written");
+    let idle = ["study", "--data", "others.csv", "--reads", "full"];
+    assert!(folder.refuse(&idle, "").contains("--policy-command"));
 }

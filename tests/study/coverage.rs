@@ -9,8 +9,10 @@
 
 use counterfair::fair::Error;
 use counterfair::fair::study::{Number, StudySettings, study};
-use counterfair::kernel::evaluate::{PanelDraws, audit, evaluate};
+use counterfair::kernel::evaluate::{PanelDraws, audit, evaluate, fair_value};
+use counterfair::kernel::learn::{Deployed, Policy as Rule};
 use counterfair::kernel::model::worlds::by_name;
+use counterfair::kernel::preprocess::{StateOnly, Unaware};
 use counterfair::prelude::*;
 use rayon::prelude::*;
 use std::fmt::Write as _;
@@ -29,6 +31,24 @@ struct Found {
 impl Found {
     fn covers(&self) -> bool {
         self.estimate.interval.is_some_and(|(low, high)| low <= self.truth && self.truth <= high)
+    }
+}
+
+/// One action for everybody, of two.
+struct Constant(usize);
+
+impl Rule<StateOnly> for Constant {
+    fn actions(&self) -> usize {
+        2
+    }
+    fn probabilities(&self, rows: &[f64], width: usize, out: &mut [f64]) {
+        for out in out.chunks_exact_mut(2).take(rows.len() / width) {
+            out.fill(0.0);
+            out[self.0] = 1.0;
+        }
+    }
+    fn is_deterministic(&self) -> bool {
+        true
     }
 }
 
@@ -54,9 +74,10 @@ fn run(
     let policies = found.policies.expect("a study of these sizes");
     let mut all = Vec::new();
     for (which, method) in ["Ours", "Full", "Unaware"].into_iter().enumerate() {
-        let (mut value, mut metric) = (0.0, 0.0);
+        let (mut value, mut metric, mut fair) = (0.0, 0.0, 0.0);
         for (n, judged) in &found.judged {
             let (agent, share) = (judged[which].agent(), *n as f64 / people as f64);
+            fair += share * fair_value(&*world, &*agent, &many, DISCOUNT).fair.mean;
             value += share * evaluate(&*world, &*agent, &many, DISCOUNT).value.mean;
             metric += share * audit(&recorded, &&*world, &*agent, &draws)?.unfairness.metric.mean;
         }
@@ -68,6 +89,33 @@ fn run(
         push("value", row.value, None, value);
         push("minus received", row.minus_received, None, value - received);
         push("CF metric", law.number, Some(law.upper), metric);
+        push("fair value", row.fair_value.expect("refits were kept"), None, fair);
+        push("gained by unfairness", row.gained_by_unfairness.expect("refits were kept"), None, value - fair);
+    }
+    for (which, action) in ["0", "1"].into_iter().enumerate() {
+        let name = format!("{action} for everybody");
+        let row = policies.row(&name).expect("each action");
+        let agent = Deployed::new(Unaware { state_dim: 1 }, Constant(which));
+        let truth = fair_value(&*world, &agent, &many, DISCOUNT);
+        for (what, estimate, truth) in [
+            ("fair value", row.fair_value, truth.fair.mean),
+            ("gained by unfairness", row.gained_by_unfairness, truth.gained.mean),
+        ] {
+            all.push(Found { name: format!("{name},{what}"), estimate: estimate.unwrap(), upper: None, truth });
+        }
+    }
+    if std::env::var("RAW").is_ok() {
+        for f in &all {
+            eprintln!(
+                "RAW,{name},{repetition},{},{},{},{:?},{:?},{:?}",
+                f.name,
+                f.truth,
+                f.estimate.mean,
+                f.estimate.interval.unwrap(),
+                f.estimate.standard_error.unwrap(),
+                f.upper
+            );
+        }
     }
     Ok(all)
 }
@@ -96,8 +144,10 @@ fn the_table_of_coverage() {
     let only = std::env::var("ONLY").ok();
     let mut text =
         String::from("world,people,horizon,method,number,studies,truth,estimate,covers_95,upper_95,half_width_95\n");
-    let settings = StudySettings {
-        learner: Learner { splits: 0, ..Learner::new(Method::Ours) },
+    let settings = |seed: u64| StudySettings {
+        // A seed of its own for every study: weights of people come from (seed, id), and with one seed for all studies the same
+        // quantiles of the same draws would be too far in, or too far out, in every one of them.
+        learner: Learner { splits: 0, seed, ..Learner::new(Method::Ours) },
         group_replicates: 2,
         ..StudySettings::default()
     };
@@ -105,8 +155,10 @@ fn the_table_of_coverage() {
         if only.as_ref().is_some_and(|only| only != world) {
             continue;
         }
-        let found: Vec<Vec<Found>> =
-            (0..repetitions).into_par_iter().filter_map(|r| run(world, people, horizon, r, &settings).ok()).collect();
+        let found: Vec<Vec<Found>> = (0..repetitions)
+            .into_par_iter()
+            .filter_map(|r| run(world, people, horizon, r, &settings(r)).ok())
+            .collect();
         let n = found.len() as f64;
         for (i, first) in found[0].iter().enumerate() {
             let mean = |of: &dyn Fn(&Found) -> f64| found.iter().map(|study| of(&study[i])).sum::<f64>() / n;
@@ -132,4 +184,37 @@ fn the_table_of_coverage() {
     if only.is_none() {
         std::fs::write(path, text).unwrap();
     }
+}
+
+#[test]
+#[ignore = "scratch"]
+fn folds_apart() {
+    let reps: u64 = std::env::var("REPETITIONS").unwrap().parse().unwrap();
+    (0..reps).into_par_iter().for_each(|r| {
+        let settings = StudySettings {
+            learner: Learner { splits: 0, seed: r, replicates: 100, ..Learner::new(Method::Ours) },
+            group_replicates: 2,
+            replicates: 2,
+            ..StudySettings::default()
+        };
+        let world = by_name("linear", 1.0).unwrap();
+        let stream = Stream::new(r).named("study").named("linear").index(400);
+        let draw = |role: &str, n: usize| Exogenous::draw(&*world, n, 8, stream.named(role));
+        let found = study(&People::from(simulate(&*world, &draw("people", 400))), &settings, &mut |_| {}).unwrap();
+        let recorded = simulate(&*world, &draw("truth", 2000));
+        let draws = PanelDraws::draw(&recorded, stream.named("draws"));
+        for which in 0..3 {
+            for (f, (n, judged)) in found.judged.iter().enumerate() {
+                let agent = judged[which].agent();
+                let truth = audit(&recorded, &&*world, &*agent, &draws).unwrap().unfairness.metric.mean;
+                let c = judged[0].certificate.as_ref().unwrap();
+                let law: Vec<String> = (0..100)
+                    .map(|b| {
+                        audit(&recorded, &c.replicate(b), &*agent, &draws).unwrap().unfairness.metric.mean.to_string()
+                    })
+                    .collect();
+                eprintln!("FOLD,{r},{which},{f},{n},{truth},{}", law.join(","));
+            }
+        }
+    });
 }

@@ -1,9 +1,14 @@
 //! Policies that do not know the people they decide for: learned fold by fold, followed along those who were held out.
 
+use super::program::Judged;
 use crate::fair::{Error, Learner, Method, People, Policy};
 use crate::kernel::data::Panel;
 use crate::kernel::evaluate::recorded::PolicyAlong;
-use crate::kernel::evaluate::{CrossFitted, HeldOut, PanelDraws, cross_fitted_unfairness, probabilities_along};
+use crate::kernel::evaluate::{
+    CrossFitted, HeldOut, PanelDraws, Refitted, SimulatedValue, Simulation, cross_fitted_unfairness,
+    probabilities_along, simulated_values,
+};
+use crate::kernel::model::fitted::Refitter;
 use crate::kernel::numeric::Stream;
 use crate::kernel::preprocess::{Sequential, batch};
 use rand::Rng;
@@ -22,6 +27,9 @@ pub(super) struct Fold {
     /// In the order of [`LEARNED`]; the first has the certificate that all are judged by.
     pub policies: Vec<Policy>,
     draws: PanelDraws,
+    /// The people who were learned from, and their mechanism; `None` where it cannot be refitted.
+    others: Panel,
+    refitter: Option<Refitter>,
 }
 
 /// A policy along the whole record.
@@ -35,6 +43,8 @@ pub(super) struct Along {
 pub(super) struct Crossed {
     pub folds: Vec<Fold>,
     pub along: Vec<Along>,
+    /// A policy from elsewhere, which knows none of the folds.
+    pub program: Option<Judged>,
 }
 
 impl Crossed {
@@ -42,7 +52,7 @@ impl Crossed {
     ///
     /// # Errors
     /// The first that a fold meets.
-    pub fn learn(people: &People, learner: &Learner, folds: usize) -> Result<Self, Error> {
+    pub fn learn(people: &People, learner: &Learner, folds: usize, program: Option<Judged>) -> Result<Self, Error> {
         let panel = people.panel();
         let of = fold_of(panel, folds, learner.seed);
         let folds: Vec<Fold> = (0..folds)
@@ -53,24 +63,28 @@ impl Crossed {
                 let (held, others): (Vec<usize>, Vec<usize>) = (0..panel.people()).partition(|&i| of[i] == fold);
                 let others = People::from(panel.select(&others));
                 let held_out = panel.select(&held);
-                let policies = LEARNED
+                let mut policies = LEARNED
                     .into_par_iter()
-                    .map(|(_, method)| {
-                        // One certificate serves all: it is about the people, not about the policy.
-                        let replicates = if method == Method::Ours { learner.replicates } else { 0 };
-                        Learner { method, splits: 0, replicates, ..learner.clone() }.learn(&others)
-                    })
+                    .map(|(_, method)| Learner { method, splits: 0, replicates: 0, ..learner.clone() }.learn(&others))
                     .collect::<Result<Vec<Policy>, Error>>()?;
+                let others = others.panel().clone();
+                let refitter = if learner.replicates > 0 { learner.refitter(&others).ok() } else { None };
+                // One certificate serves all: it is about the people, not about the policy.
+                policies[0].certificate =
+                    refitter.as_ref().and_then(|refitter| learner.certificate_by(refitter, &others).ok());
                 let draws = PanelDraws::draw(&held_out, Stream::new(learner.seed).named("study").index(fold as u64));
-                Ok(Fold { people: held, held_out, policies, draws })
+                Ok(Fold { people: held, held_out, policies, draws, others, refitter })
             })
             .collect::<Result<_, Error>>()?;
-        let mut crossed = Self { folds, along: vec![] };
+        let mut crossed = Self { folds, along: vec![], program };
         crossed.along = LEARNED
             .iter()
             .enumerate()
             .map(|(which, (name, method))| crossed.follow(panel, which, name, *method))
             .collect::<Result<_, Error>>()?;
+        if let Some(program) = &crossed.program {
+            crossed.along.push(program.along(panel)?);
+        }
         let (rows, actions) = (panel.state_rows(), panel.action_names().len());
         crossed.along.push(Along {
             name: "Random".into(),
@@ -114,6 +128,19 @@ impl Crossed {
         });
         let held: Vec<HeldOut<'_>> = held.collect::<Result<_, &str>>()?;
         cross_fitted_unfairness(&held, confidence).map_err(|error| error.to_string())
+    }
+
+    /// J and Ṽ of the learned policies, in the order of [`LEARNED`].
+    pub fn simulated(&self, settings: &Simulation) -> Result<Vec<SimulatedValue>, String> {
+        let agents: Vec<Vec<_>> =
+            self.folds.iter().map(|fold| fold.policies.iter().map(Policy::agent).collect()).collect();
+        let folds = self.folds.iter().zip(&agents).map(|(fold, agents)| {
+            let refitter = fold.refitter.as_ref().ok_or("the mechanism cannot be refitted")?;
+            let agents = agents.iter().map(|agent| &**agent).collect();
+            Ok(Refitted { agents, panel: &fold.held_out, draws: &fold.draws, refitter, fitted: &fold.others })
+        });
+        let folds: Vec<Refitted<'_>> = folds.collect::<Result<_, &str>>()?;
+        simulated_values(&folds, settings).map_err(|error| error.to_string())
     }
 
     /// Numbers of people, fold by fold, in the order of the panel.

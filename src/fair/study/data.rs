@@ -97,10 +97,28 @@ impl DataSummary {
             levels: of_level,
             repairs: people.repairs(),
             rewards: rewards(panel),
-            staying: probed.and_then(|values| values.staying.clone()),
+            staying: probed.and_then(|values| values.staying.clone()).map(|staying| StayingModel {
+                log_odds: staying
+                    .log_odds
+                    .into_iter()
+                    .map(|(name, x)| (by_column(&name, &people.state_names()), x))
+                    .collect(),
+                ..staying
+            }),
             propensity: probed.map(|values| values.propensity.clone()),
         }
     }
+}
+
+/// `state 2 …` and `next state 2 …` with the column's own name in the place of the number.
+pub(super) fn by_column(text: &str, columns: &[String]) -> String {
+    let (next, rest) = text.strip_prefix("next ").map_or(("", text), |rest| ("next ", rest));
+    let found = rest.strip_prefix("state ").and_then(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let column = columns.get(rest[..end].parse::<usize>().ok()?.checked_sub(1)?)?;
+        Some(format!("{next}{column}{}", &rest[end..]))
+    });
+    found.unwrap_or_else(|| text.into())
 }
 
 fn level(panel: &Panel, z: usize) -> LevelSummary {
@@ -120,4 +138,25 @@ fn rewards(panel: &Panel) -> Option<(f64, f64, f64)> {
     let mean = all.iter().sum::<f64>() / all.len() as f64;
     let low = all.iter().copied().reduce(f64::min)?;
     Some((low, mean, all.iter().copied().reduce(f64::max)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::by_column;
+
+    #[test]
+    fn states_are_called_by_their_columns_and_nothing_else_is_touched() {
+        let columns = ["CD4".to_string(), "age (years)".to_string()];
+        for (text, expected) in [
+            ("state 2", "age (years)"),
+            ("next state 1 at level f", "next CD4 at level f"),
+            ("state 3", "state 3"),
+            ("state 0", "state 0"),
+            ("action state 1", "action state 1"),
+            ("state 2 drifts with time", "age (years) drifts with time"),
+            ("reward", "reward"),
+        ] {
+            assert_eq!(by_column(text, &columns), expected);
+        }
+    }
 }

@@ -9,6 +9,7 @@
 //! | policies that do not know the people they decide for | `cross_fit` |
 //! | may one believe the counterfactuals? | `believe` |
 //! | policies side by side | `side_by_side` |
+//! | a policy from elsewhere among them | [`StudyProgram`] |
 //! | who is treated? | `treated` |
 //! | what does it come to? | [`Verdict`] |
 
@@ -16,6 +17,7 @@ mod believe;
 mod cross_fit;
 mod data;
 mod number;
+mod program;
 mod side_by_side;
 mod treated;
 mod verdict;
@@ -23,6 +25,7 @@ mod verdict;
 pub use believe::{Believe, LevelSupport, NoiseTests, OutputBelief};
 pub use data::{DataSummary, LevelSummary};
 pub use number::{Bounded, Number};
+pub use program::{PROGRAM, StudyProgram};
 pub use side_by_side::{PolicyRow, SideBySide};
 pub use treated::{GroupMeasure, OverTime, PersonTreated, Treated};
 pub use verdict::{
@@ -31,12 +34,13 @@ pub use verdict::{
 };
 
 use super::audit::FEW_PEOPLE;
-use super::{Error, Learned, Learner, Method, People, Policy, Sensitivity, preprocess};
+use super::{Error, FittedPreprocessing, Learned, Learner, Method, People, Policy, Sensitivity, preprocess};
 use crate::kernel::data::RowConvention;
 use crate::kernel::evaluate::PanelDraws;
 use crate::kernel::evaluate::recorded::{Dropout, RecordedSettings, StayingModel, recorded_values};
 use crate::kernel::numeric::Stream;
 use cross_fit::Crossed;
+use program::Judged;
 use serde::Serialize;
 
 /// How a study is made.
@@ -54,6 +58,10 @@ pub struct StudySettings {
     pub dropout: Option<Dropout>,
     /// How many people for whom it matters most are named.
     pub show_ids: usize,
+    /// A program to be judged beside the policies that are learned.
+    pub program: Option<StudyProgram>,
+    /// What its authors know about the study and the file does not say; printed with the data.
+    pub notes: Vec<String>,
 }
 
 impl Default for StudySettings {
@@ -65,6 +73,8 @@ impl Default for StudySettings {
             group_replicates: 500,
             dropout: None,
             show_ids: 0,
+            program: None,
+            notes: vec![],
         }
     }
 }
@@ -89,6 +99,8 @@ pub struct Study {
     pub verdict: Verdict,
     /// What should be known before the numbers are used, one sentence each.
     pub cautions: Vec<String>,
+    /// What its authors know about the study and the file does not say.
+    pub notes: Vec<String>,
     /// The people.
     pub data: DataSummary,
     /// Whether counterfactuals are to be believed; `None` where no mechanism could be fitted.
@@ -176,6 +188,7 @@ pub fn study(people: &People, settings: &StudySettings, watch: &mut dyn FnMut(&s
         version: VERSION,
         verdict: Verdict::CannotSupport { because: vec![] },
         cautions: vec![],
+        notes: settings.notes.clone(),
         data,
         believe: None,
         policies: None,
@@ -192,6 +205,10 @@ pub fn study(people: &People, settings: &StudySettings, watch: &mut dyn FnMut(&s
     }
     match fill(&mut study, &mut evidence, people, &learner, settings, &recorded, watch) {
         Ok(()) => {}
+        // What the data say does not depend on a program, and a program that fails is the caller's to repair.
+        Err(reason @ (Error::Program(_) | Error::OtherPeople { .. } | Error::PreprocessingFile(_))) => {
+            return Err(reason);
+        }
         // A mechanism or an action value that these people do not determine is what the verdict is there to say.
         Err(reason) => evidence.failed = Some(reason.to_string()),
     }
@@ -215,6 +232,7 @@ fn fill(
     let believe = Believe::of(people, &preprocessed);
     evidence.doubts = believe.doubts.clone();
     study.believe = Some(believe);
+    let views = settings.program.as_ref().map(|_| FittedPreprocessing::of(people, &preprocessed));
     drop(preprocessed);
 
     watch("learning from everybody");
@@ -230,14 +248,22 @@ fn fill(
     evidence.changed = learned.stability.map_or(0.0, |s| s.changed);
     evidence.contrast_degree = learned.contrast_degree;
 
+    let program = match (&settings.program, &views) {
+        (Some(program), Some(views)) => {
+            watch("starting the program");
+            Some(Judged::start(program, views, learned.policy.certificate.as_ref(), panel, learner)?)
+        }
+        _ => None,
+    };
     watch("learning without each fold of people");
-    let crossed = Crossed::learn(people, learner, settings.folds)?;
+    let crossed = Crossed::learn(people, learner, settings.folds, program)?;
     study.done.fold_sizes = crossed.fold_sizes();
 
     watch("estimating values");
-    let policies = SideBySide::of(people, &crossed, recorded, watch)?;
+    let policies = SideBySide::of(people, &crossed, learner, recorded, watch)?;
     evidence.read(&policies, panel, &crossed);
     study.cautions = policies.warnings.clone();
+    study.cautions.extend(crossed.program.as_ref().map(Judged::caution));
     if panel.people() < FEW_PEOPLE {
         study.cautions.push(format!(
             "{} people are few: with fewer than {FEW_PEOPLE}, 95 % intervals of values and of the CF metric covered in 88 to 97 % of trials \

@@ -1,10 +1,11 @@
 //! Policies side by side on one scale: value, difference to what people received, fair value, CF metric.
 
 use super::cross_fit::{Crossed, LEARNED, always};
-use super::{Bounded, CONFIDENCE, Number};
-use crate::fair::{Error, People};
-use crate::kernel::evaluate::recorded::{RecordedSettings, RecordedValues, Resampled, recorded_values};
-use crate::kernel::evaluate::{CrossFitted, ParityGap, parity_gap_of};
+use super::data::by_column;
+use super::{Bounded, CONFIDENCE, Number, PROGRAM};
+use crate::fair::{Error, Learner, People};
+use crate::kernel::evaluate::recorded::{Dropout, RecordedSettings, RecordedValues, Resampled, recorded_values};
+use crate::kernel::evaluate::{CrossFitted, ParityGap, SimulatedValue, Simulation, parity_gap_of};
 use crate::kernel::numeric::{Law, holm};
 use serde::Serialize;
 
@@ -27,6 +28,8 @@ pub struct SideBySide {
     pub rows: Vec<PolicyRow>,
     /// Why there is no CF metric, where there is none.
     pub no_metric: Option<String>,
+    /// Why there is no fair value, where there is none.
+    pub no_fair_value: Option<String>,
     /// What must be known before the numbers are used.
     pub warnings: Vec<String>,
     /// Per person, how often Ours would decide otherwise in another world.
@@ -55,6 +58,10 @@ pub struct PolicyRow {
     pub p_holm: f64,
     /// The value by the doubly robust estimator, where weights leave enough people.
     pub doubly_robust: Option<Number>,
+    /// Ṽ: the part of the value that does not come from treating levels differently.
+    pub fair_value: Option<Number>,
+    /// J − Ṽ, gained by unfairness; both from people followed with the fitted mechanism.
+    pub gained_by_unfairness: Option<Number>,
     /// The CF metric; `None` where it is not known.
     pub cf_metric: Option<Bounded>,
     /// The parity gap at the first decision.
@@ -78,6 +85,7 @@ impl SideBySide {
     pub(super) fn of(
         people: &People,
         crossed: &Crossed,
+        learner: &Learner,
         settings: &RecordedSettings,
         watch: &mut dyn FnMut(&str),
     ) -> Result<Self, Error> {
@@ -89,7 +97,34 @@ impl SideBySide {
             (0..LEARNED.len()).map(|which| crossed.unfairness(which, CONFIDENCE)).collect();
         let no_metric = laws.as_ref().err().cloned();
         let laws = laws.unwrap_or_default();
-        let mut rows = rows(people, &values, &laws);
+        watch("following people under each policy");
+        let simulation = Simulation {
+            discount: settings.discount,
+            replicates: learner.replicates,
+            seed: learner.seed,
+            shares: (!learner.preprocessing.level_weights.is_empty())
+                .then(|| learner.preprocessing.weights_for(panel))
+                .transpose()?,
+            completed: settings.dropout != Dropout::AsRecorded,
+        };
+        let simulated = crossed.simulated(&simulation);
+        let no_fair_value = simulated.as_ref().err().cloned();
+        let simulated = simulated.unwrap_or_default();
+        let mut rows = rows(people, &values, &laws, &simulated);
+        if let Some(program) = &crossed.program {
+            let law = program.unfairness(panel);
+            let followed = program.simulated(panel, &simulation);
+            program.failure()?;
+            if let Some(row) = rows.iter_mut().find(|row| row.name == PROGRAM) {
+                if let Ok(law) = law {
+                    row.cf_metric = Some(Bounded::from(&law.metric));
+                    row.parity_gap = Some(law.parity_gap);
+                }
+                if let Ok(found) = followed {
+                    row.simulate(&found, values.allowed);
+                }
+            }
+        }
         let corrected = holm(&rows.iter().map(|row| row.p_value).collect::<Vec<_>>());
         rows.iter_mut().zip(corrected).for_each(|(row, p)| row.p_holm = p);
         let name = |k: usize| panel.levels().name(k).to_string();
@@ -117,8 +152,14 @@ impl SideBySide {
             received_parity_gap: received_gap(panel),
             rows,
             no_metric,
+            no_fair_value,
             // Warnings about policies that nobody would use say nothing about the study.
-            warnings: values.warnings.iter().filter(|text| !is_about_everybody(text)).cloned().collect(),
+            warnings: values
+                .warnings
+                .iter()
+                .filter(|text| !is_about_everybody(text))
+                .map(|text| by_column(text, &people.state_names()))
+                .collect(),
             ours_by_person: laws.first().map_or(vec![], |ours| crossed.in_panel_order(panel, &ours.by_person)),
             pairs,
             level_gaps,
@@ -139,7 +180,25 @@ fn numbers(by_level: &[Option<Resampled>], allowed: (f64, f64)) -> Vec<Option<Nu
     by_level.iter().map(|value| value.as_ref().map(|value| Number::from(value).within(allowed))).collect()
 }
 
-fn rows(people: &People, values: &RecordedValues, laws: &[CrossFitted]) -> Vec<PolicyRow> {
+impl PolicyRow {
+    /// Puts in what following people showed, unless it left what rewards allow.
+    fn simulate(&mut self, found: &SimulatedValue, allowed: (f64, f64)) {
+        let fair = Law::of(found.fair.clone());
+        if (allowed.0..=allowed.1).contains(&fair.mean()) {
+            let most = allowed.1 - allowed.0;
+            let gained = Law::of(found.value.iter().zip(&found.fair).map(|(j, v)| j - v).collect());
+            self.fair_value = Some(Bounded::from(&fair).number.within(allowed));
+            self.gained_by_unfairness = Some(Bounded::from(&gained).number.within((-most, most)));
+        }
+    }
+}
+
+fn rows(
+    people: &People,
+    values: &RecordedValues,
+    laws: &[CrossFitted],
+    simulated: &[SimulatedValue],
+) -> Vec<PolicyRow> {
     let panel = people.panel();
     let most = values.allowed.1 - values.allowed.0;
     let row = |name: String, meaning: String, value: &Resampled| {
@@ -152,6 +211,8 @@ fn rows(people: &People, values: &RecordedValues, laws: &[CrossFitted]) -> Vec<P
             p_value: minus.p_value(),
             p_holm: 1.0,
             doubly_robust: None,
+            fair_value: None,
+            gained_by_unfairness: None,
             cf_metric: None,
             parity_gap: None,
             unsupported: None,
@@ -185,6 +246,9 @@ fn rows(people: &People, values: &RecordedValues, laws: &[CrossFitted]) -> Vec<P
             found.cf_metric = Some(Bounded::from(&law.law.metric));
             found.parity_gap = Some(law.law.parity_gap);
         }
+        if let Some(simulated) = simulated.get(which) {
+            found.simulate(simulated, values.allowed);
+        }
         rows.push(found);
     }
     if let (Some(ours), Some(full)) = (values.policy("Ours"), values.policy("Full")) {
@@ -196,12 +260,23 @@ fn rows(people: &People, values: &RecordedValues, laws: &[CrossFitted]) -> Vec<P
             if let [ours, full, ..] = laws {
                 found.cf_metric = Some(Bounded::from(&mixed(ours, full, weight)));
             }
+            if let [ours, full, ..] = simulated {
+                found.simulate(&blended_simulation(ours, full, weight), values.allowed);
+            }
             rows.push(found);
         }
     }
     let nobody = Bounded { number: Number::exact(0.0), upper: 0.0 };
     let none = ParityGap { estimate: 0.0, interval: (0.0, 0.0), pair: (0, 0) };
-    let blind = |found: PolicyRow| PolicyRow { cf_metric: Some(nobody), parity_gap: Some(none), ..found };
+    // Who does not look at people gains nothing by it: J = Ṽ.
+    let blind = |found: PolicyRow| PolicyRow {
+        cf_metric: Some(nobody),
+        parity_gap: Some(none),
+        fair_value: Some(found.value),
+        gained_by_unfairness: Some(Number::exact(0.0)),
+        ..found
+    };
+    rows.extend(of(PROGRAM, "decides elsewhere; judged on everybody"));
     rows.extend(of("Random", "every action with equal probability").map(blind));
     for action in panel.action_names().names() {
         rows.extend(of(&always(action), "the same for everybody").map(blind));
@@ -216,6 +291,14 @@ fn mixed(ours: &CrossFitted, full: &CrossFitted, weight: f64) -> Law {
         both.fold(0.0, f64::max)
     });
     Law::of(draws.collect())
+}
+
+/// J and Ṽ of the same mixture.
+fn blended_simulation(ours: &SimulatedValue, full: &SimulatedValue, weight: f64) -> SimulatedValue {
+    let blend = |ours: &[f64], full: &[f64]| -> Vec<f64> {
+        ours.iter().zip(full).map(|(o, f)| weight * o + (1.0 - weight) * f).collect()
+    };
+    SimulatedValue { value: blend(&ours.value, &full.value), fair: blend(&ours.fair, &full.fair) }
 }
 
 /// The parity gap of the first actions that people received.

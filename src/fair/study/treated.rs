@@ -60,7 +60,7 @@ pub struct PersonTreated {
 }
 
 /// The rules that are compared.
-const RULES: [&str; 4] = ["received", "Ours", "Full", "Unaware"];
+const RULES: [&str; 5] = ["received", "Ours", "Full", "Unaware", super::PROGRAM];
 
 /// A person counts as affected from this share of decisions on.
 const AFFECTED: f64 = 0.1;
@@ -69,10 +69,11 @@ impl Treated {
     pub(super) fn of(panel: &Panel, crossed: &Crossed, policies: &SideBySide, settings: &StudySettings) -> Self {
         let received = received(panel);
         let along = |rule: &str| if rule == "received" { Some(&received[..]) } else { crossed.probabilities(rule) };
-        let sums: Vec<PersonSums> = RULES.iter().filter_map(|rule| Some(PersonSums::of(panel, along(rule)?))).collect();
+        let rules: Vec<&str> = RULES.iter().copied().filter(|rule| along(rule).is_some()).collect();
+        let sums: Vec<PersonSums> = rules.iter().filter_map(|rule| Some(PersonSums::of(panel, along(rule)?))).collect();
         let resamples = group_resamples(panel, &sums, settings.group_replicates, settings.learner.seed);
         let names = panel.action_names();
-        let measures = RULES
+        let measures = rules
             .iter()
             .enumerate()
             .flat_map(|(r, rule)| (0..names.len()).map(move |a| (r, rule, a)))

@@ -5,6 +5,7 @@
 //! | value, CF metric, action rates in a known world | [`evaluate()`] | a world |
 //! | what of the value is gained by unfairness? | [`fair_value()`] | a world |
 //! | both, and the value over a longer horizon, for several policies | [`follow()`] | a world, people by level |
+//! | the same from recorded people, with a law | [`simulated_values`] | refits of a mechanism |
 //! | does the level reach the decision directly, or through the state? | [`paths()`] | states of all worlds |
 //! | would other past actions change the decision? | [`strict_unfairness`] | a world |
 //! | CF metric and action rates on recorded histories | [`audit`] | a mechanism fitted apart from the policy's |
@@ -31,6 +32,7 @@ mod paths;
 pub mod recorded;
 mod rollout;
 pub mod sensitivity;
+mod simulated;
 mod strict;
 mod unfairness;
 
@@ -43,6 +45,7 @@ pub use importance::{NobodyFollows, OffPolicy, OffPolicyError, Overlap};
 pub use panel_audit::{AuditError, PanelAudit, PanelDraws, audit, probabilities_along};
 pub use paths::{Paths, paths};
 pub use rollout::{Evaluation, evaluate};
+pub use simulated::{Refitted, SimulatedValue, Simulation, SimulationError, simulated_values};
 pub use strict::{Alternatives, PASTS_LIMIT, StrictUnfairness, TooManyPasts, strict_unfairness};
 pub use unfairness::{
     Carried, CrossFitted, HeldOut, ParityGap, UnfairnessError, UnfairnessLaw, Yardstick, cross_fitted_unfairness,

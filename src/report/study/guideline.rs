@@ -21,6 +21,16 @@ pub(super) fn table(study: &Study) -> Table {
     table
 }
 
+/// What the authors said with `--note`.
+fn from_authors(study: &Study) -> String {
+    match study.notes.is_empty() {
+        true => format!("{UNKNOWN} beyond that"),
+        false => {
+            format!("from the authors: {}", study.notes.iter().map(|note| shown(note)).collect::<Vec<_>>().join(" "))
+        }
+    }
+}
+
 fn items(study: &Study) -> Vec<(&'static str, &'static str, String)> {
     let data = &study.data;
     let unknown = || UNKNOWN.to_string();
@@ -40,7 +50,7 @@ fn items(study: &Study) -> Vec<(&'static str, &'static str, String)> {
             "objectives",
             answer("a policy that treats people as it would had their attribute been different, and its worth"),
         ),
-        ("5a", "source of data", format!("the file {}; {UNKNOWN} beyond that", shown(&data.file))),
+        ("5a", "source of data", format!("the file {}; {}", shown(&data.file), from_authors(study))),
         ("5b", "dates of data", unknown()),
         ("6a–b", "setting, eligibility", unknown()),
         ("6c", "treatments received", answer("section 2, by level and over time")),
@@ -80,7 +90,7 @@ fn items(study: &Study) -> Vec<(&'static str, &'static str, String)> {
             "type of model",
             answer("counterfactual states by a fitted mechanism, then penalised fitted Q iteration"),
         ),
-        ("12d", "heterogeneity between groups", answer("values by level in section 5")),
+        ("12d", "heterogeneity between clusters (hospitals, countries)", answer("not examined: clusters are not read")),
         (
             "12e",
             "measures of performance",
@@ -126,7 +136,7 @@ fn items(study: &Study) -> Vec<(&'static str, &'static str, String)> {
             answer("policy.json, where a policy is recommended; otherwise counterfair learn"),
         ),
         ("23a", "performance with intervals, also in subgroups", answer("sections 4 and 5")),
-        ("23b", "heterogeneity of performance", answer("by level in section 5; by centre: not known")),
+        ("23b", "heterogeneity of performance between clusters", answer("not examined: clusters are not read")),
         ("24", "results of updating", answer("none")),
         ("25", "interpretation, fairness in context", unknown()),
         (

@@ -1,9 +1,9 @@
 //! The page: seven answers in order, each with a picture, its numbers, and what it does not show.
 
 use super::tables::p_of;
-use super::words::{meaning, percent, plain, recommendation, sentence, share, shown};
+use super::words::{meaning, percent, plain, recommendation, sentence, share, shown, with_interval};
 use super::{Numbers, Picture};
-use crate::fair::study::{Study, Verdict};
+use crate::fair::study::{PROGRAM, Study, Verdict};
 use crate::report::escape;
 
 const STYLE: &str = concat!(include_str!("../style.css"), include_str!("study.css"));
@@ -129,6 +129,7 @@ fn data(study: &Study) -> Answer {
             repairs.rows_dropped, repairs.people_cut, repairs.people_dropped
         )
     });
+    said.extend(study.notes.iter().map(|note| format!("From the authors of the study: {note}")));
     for (level, action) in &data.never {
         said.push(format!("Nobody of {level} ever received {action}: its effect there is extrapolated."));
     }
@@ -209,6 +210,22 @@ fn side_by_side(study: &Study) -> Answer {
                 .map(|t| format!("The pair of levels that differs most under Ours is {t}.")),
         );
         said.extend(policies.no_metric.iter().map(|why| format!("There is no CF metric: {why}.")));
+        let gained = |name: &str| policies.row(name).and_then(|row| row.gained_by_unfairness);
+        if let (Some(ours), Some(full)) = (gained("Ours"), gained("Full")) {
+            said.push(format!(
+                "Of the value of Full {} is gained by treating levels differently, of that of Ours {}.",
+                with_interval(&full),
+                with_interval(&ours)
+            ));
+        }
+        said.extend(policies.no_fair_value.iter().map(|why| format!("There is no fair value: {why}.")));
+        if policies.row(PROGRAM).is_some() {
+            said.push(
+                "Program is a policy from elsewhere. It was judged on everybody in the file: that is fair to the others only if it was not trained on \
+                 these people."
+                    .into(),
+            );
+        }
     } else {
         said.push("No policy could be learned or followed.".into());
     }

@@ -2,7 +2,7 @@
 
 use super::Picture;
 use super::words::shown;
-use crate::fair::study::{Number, PolicyRow, Study};
+use crate::fair::study::{Number, PROGRAM, PolicyRow, Study};
 use crate::report::plot::{Axis, Chart, Forest, ForestRow, INK, Ink, MUTED, Marker, PURPLE, Series, Span};
 use crate::reproduction::Method;
 
@@ -68,6 +68,7 @@ fn ink(name: &str) -> Ink {
         "Unaware" => Ink::of(Method::Unaware),
         "Random" => Ink::of(Method::Random),
         "received" => Ink::of(Method::Behaviour),
+        PROGRAM => Ink { color: PURPLE, marker: Marker::Square, dashed: false },
         name if name.contains(" % Ours") => Ink::of(Method::Mixture(0.5)),
         _ => Ink { color: MUTED, marker: Marker::Diamond, dashed: false },
     }
@@ -98,7 +99,8 @@ fn label(name: &str) -> String {
 
 fn trade_off(study: &Study) -> Option<String> {
     let policies = study.policies.as_ref()?;
-    let drawn = policies.rows.iter().filter(|row| ["Ours", "Full", "Unaware", "Random"].contains(&row.name.as_str()));
+    let drawn =
+        policies.rows.iter().filter(|row| ["Ours", "Full", "Unaware", PROGRAM, "Random"].contains(&row.name.as_str()));
     let points: Vec<(&str, Span, Span)> = drawn
         .filter_map(|row| Some((row.name.as_str(), span(&row.minus_received), span(&row.cf_metric?.number))))
         .collect();

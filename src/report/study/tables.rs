@@ -14,6 +14,7 @@ pub(super) fn all(study: &Study) -> Vec<Numbers> {
         models(study).map(|table| ("3-models", table, true)),
         support(study).map(|table| ("3-support", table, true)),
         values(study).map(|table| ("4-values", table, false)),
+        fair_values(study).map(|table| ("4-fair-value", table, false)),
         unfairness(study).map(|table| ("4-unfairness", table, false)),
         carried(study).map(|table| ("4-support", table, true)),
         measures(study).map(|table| ("5-groups", table, false)),
@@ -184,6 +185,26 @@ fn values(study: &Study) -> Option<Table> {
         table.push([shown(&row.name), with_interval(&row.value), with_interval(&row.minus_received), p(row.p_holm)]);
     }
     Some(table)
+}
+
+fn fair_values(study: &Study) -> Option<Table> {
+    let policies = study.policies.as_ref()?;
+    let mut table = Table::new(
+        "Fair value: what a policy is worth when each of its decisions is credited with the rewards it would bring at all levels, by their shares, and not \
+         only at the person's own. The rest of its value is gained by treating levels differently, and may be negative. Both are from following people \
+         under the policy with the fitted mechanism and their own noise, so that they do not add up exactly to the value above. 95 % intervals.",
+        1,
+        ["policy", "fair value", "gained by unfairness"],
+    );
+    for row in policies.rows.iter().filter(|row| row.fair_value.is_some()) {
+        let gained = match row.gained_by_unfairness {
+            // Of a rule that does not look at people nothing is estimated.
+            Some(gained) if gained == Number::exact(0.0) => "0, exactly".to_string(),
+            gained => or_dash(gained.as_ref()),
+        };
+        table.push([shown(&row.name), or_dash(row.fair_value.as_ref()), gained]);
+    }
+    (!table.rows.is_empty()).then_some(table)
 }
 
 fn unfairness(study: &Study) -> Option<Table> {

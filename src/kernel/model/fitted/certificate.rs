@@ -38,7 +38,7 @@ impl Certificate {
         let refits: Vec<(Vec<f64>, Option<FittedNoise>)> = (0..replicates)
             .into_par_iter()
             .map(|b| {
-                let refitted = refitter.draw(&weights(panel, seed, b), replicate_stream(seed, b))?;
+                let refitted = refitter.replicate(panel, seed, b)?;
                 Ok((state_numbers(&refitted), refitted.noise.filter(|noise| !noise.is_additive())))
             })
             .collect::<Result<_, RefitError>>()?;
@@ -106,8 +106,20 @@ impl Certificate {
     }
 }
 
+impl Refitter {
+    /// The b-th mechanism that a [`Certificate`] of this seed keeps, with rewards and in full precision.
+    ///
+    /// `panel` is the one that was fitted.
+    ///
+    /// # Errors
+    /// [`RefitError`].
+    pub fn replicate(&self, panel: &Panel, seed: u64, b: usize) -> Result<Fitted, RefitError> {
+        self.draw(&weights(panel, seed, b), replicate_stream(seed, b))
+    }
+}
+
 /// Exp(1) weights by (seed, replicate, id).
-fn weights(panel: &Panel, seed: u64, b: usize) -> Vec<f64> {
+pub(in crate::kernel) fn weights(panel: &Panel, seed: u64, b: usize) -> Vec<f64> {
     person_weights(panel.ids(), replicate_stream(seed, b))
 }
 

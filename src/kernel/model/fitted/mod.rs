@@ -20,6 +20,7 @@ mod terms;
 pub use balanced::Balanced;
 pub use basis::StateBasis;
 pub use certificate::Certificate;
+pub(in crate::kernel) use certificate::weights as replicate_weights;
 pub use gain::one_step_gain;
 pub use neural::NeuralSettings;
 pub use noise::{Candidate, FittedNoise, Nature, NoiseChoice, NoiseReport, OutputReport, OutputSet, Score, SpreadForm};

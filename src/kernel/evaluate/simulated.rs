@@ -1,0 +1,228 @@
+//! The fair value of a policy from recorded people: each is followed again with their own noise, under refits of the mechanism.
+
+use super::AuditError;
+use super::PanelDraws;
+use super::fair_value::fair_value_by_person;
+use super::panel_audit::check;
+use crate::kernel::data::Panel;
+use crate::kernel::learn::Agent;
+use crate::kernel::model::fitted::{Fitted, RefitError, Refitter, replicate_weights};
+use crate::kernel::model::noise::{Step, first_noise};
+use crate::kernel::model::{Exogenous, Mechanism, Output};
+use crate::kernel::numeric::Stream;
+use rand::RngExt;
+use rayon::prelude::*;
+
+/// People who are followed, the policies that decide for them, and the people whose mechanism they are followed by.
+pub struct Refitted<'a> {
+    /// The policies, in the same order in every fold.
+    pub agents: Vec<&'a dyn Agent>,
+    /// The people who are followed.
+    pub panel: &'a Panel,
+    /// The draws behind what policies do, those of `panel`.
+    pub draws: &'a PanelDraws,
+    /// The mechanism of the people in `fitted`.
+    pub refitter: &'a Refitter,
+    /// The people it was fitted to.
+    pub fitted: &'a Panel,
+}
+
+/// How people are followed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Simulation {
+    /// γ.
+    pub discount: f64,
+    /// B.
+    pub replicates: usize,
+    /// Behind the weights of people, as in a [`Certificate`](crate::kernel::model::fitted::Certificate).
+    pub seed: u64,
+    /// P(Z = z⁽ᵏ⁾); `None`: the shares among those followed, in each replicate its own.
+    pub shares: Option<Vec<f64>>,
+    /// Whether those who left early are followed as long as the others, with noise borrowed from somebody who was still there.
+    pub completed: bool,
+}
+
+/// J and Ṽ of one policy in each replicate; what policies have in common is in what they do in the same replicate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SimulatedValue {
+    /// J.
+    pub value: Vec<f64>,
+    /// Ṽ.
+    pub fair: Vec<f64>,
+}
+
+/// Why people cannot be followed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SimulationError {
+    /// Panel, mechanism and agent do not fit.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+    /// A refit failed.
+    #[error(transparent)]
+    Refit(#[from] RefitError),
+    /// A coordinate that keeps its observed value does not say where other actions would have led it.
+    #[error(
+        "a coordinate that keeps its observed value in every world does not say what other actions would have made of it"
+    )]
+    Kept,
+    /// States or rewards grew without end.
+    #[error("people followed with the fitted mechanism overflowed")]
+    Overflow,
+}
+
+/// J, Ṽ and their law, from recorded people.
+///
+/// A person's noise is what a refit leaves of their record. With it the person is followed at every level under the policy's own decisions, through
+/// all worlds at once. There is no chance in it beyond people: a replicate is a refit with random weights on people, and the same weights on those
+/// followed.
+///
+/// # Equation
+/// ```text
+/// J*_b = Σᵢ wᵢᵇ Σ_z p_z Σₜ γ^{t−1} Rₜᶻ(read_z; uᵢᵇ, μ*_b) / Σᵢ wᵢᵇ,    Ṽ*_b = Σᵢ wᵢᵇ Σ_z p_z Σₜ γ^{t−1} Σₖ pₖ Rₜᵏ(read_z; uᵢᵇ, μ*_b) / Σᵢ wᵢᵇ
+/// ```
+/// where uᵢᵇ is the noise of person i under μ*_b and read_z the decisions that the policy takes at level z with that noise. A policy that does not look at
+/// people has J = Ṽ in every replicate.
+///
+/// # Assumptions
+/// Those of counterfactual states; means within the fitted class where the policy leads; noise independent over time, and of actions given the past.
+///
+/// # Errors
+/// [`SimulationError`].
+pub fn simulated_values(folds: &[Refitted<'_>], settings: &Simulation) -> Result<Vec<SimulatedValue>, SimulationError> {
+    for Refitted { agents, panel, draws, refitter, .. } in folds {
+        for agent in agents {
+            check(panel, refitter.fitted(), *agent, draws)?;
+        }
+        if keeps(refitter.fitted()) {
+            return Err(SimulationError::Kept);
+        }
+    }
+    let policies = folds.first().map_or(0, |fold| fold.agents.len());
+    let found: Vec<Vec<[f64; 2]>> = (0..settings.replicates)
+        .into_par_iter()
+        .map(|b| replicate(folds, policies, settings, b))
+        .collect::<Result<_, SimulationError>>()?;
+    let of = |policy: usize, which: usize| found.iter().map(|replicate| replicate[policy][which]).collect();
+    Ok((0..policies).map(|policy| SimulatedValue { value: of(policy, 0), fair: of(policy, 1) }).collect())
+}
+
+/// J and Ṽ of every policy in the b-th replicate.
+fn replicate(
+    folds: &[Refitted<'_>],
+    policies: usize,
+    settings: &Simulation,
+    b: usize,
+) -> Result<Vec<[f64; 2]>, SimulationError> {
+    let weights: Vec<Vec<f64>> = folds.iter().map(|fold| replicate_weights(fold.panel, settings.seed, b)).collect();
+    let shares = settings.shares.clone().unwrap_or_else(|| weighted_shares(folds, &weights));
+    let (mut sums, mut total) = (vec![[0.0; 2]; policies], 0.0);
+    for (fold, weights) in folds.iter().zip(&weights) {
+        let mechanism = fold.refitter.replicate(fold.fitted, settings.seed, b)?;
+        for (people, exogenous) in own_noise(&mechanism, fold, settings) {
+            for (agent, sums) in fold.agents.iter().zip(&mut sums) {
+                let found = fair_value_by_person(&mechanism, &shares, *agent, &exogenous, settings.discount);
+                for ((&i, j), v) in people.iter().zip(&found.value).zip(&found.fair) {
+                    sums[0] += weights[i] * j;
+                    sums[1] += weights[i] * v;
+                }
+            }
+            total += people.iter().map(|&i| weights[i]).sum::<f64>();
+        }
+    }
+    let means: Vec<[f64; 2]> = sums.into_iter().map(|sum| sum.map(|s| s / total)).collect();
+    match means.iter().flatten().all(|x| x.is_finite()) {
+        true => Ok(means),
+        false => Err(SimulationError::Overflow),
+    }
+}
+
+fn weighted_shares(folds: &[Refitted<'_>], weights: &[Vec<f64>]) -> Vec<f64> {
+    let mut shares = vec![0.0; folds.first().map_or(0, |fold| fold.panel.levels().len())];
+    for (fold, weights) in folds.iter().zip(weights) {
+        fold.panel.level_codes().iter().zip(weights).for_each(|(&z, w)| shares[z as usize] += w);
+    }
+    let total: f64 = shares.iter().sum();
+    shares.iter().map(|share| share / total).collect()
+}
+
+fn keeps(mechanism: &Fitted) -> bool {
+    let outputs = (0..mechanism.state_dim()).flat_map(|j| [Output::First(j), Output::Next(j)]);
+    mechanism.noise().is_some_and(|law| outputs.chain([Output::Reward]).any(|output| law.is_kept(output)))
+}
+
+/// The noise of the people who are followed, in groups that are followed equally long; people without a decision are nowhere.
+fn own_noise(mechanism: &Fitted, fold: &Refitted<'_>, settings: &Simulation) -> Vec<(Vec<usize>, Exogenous)> {
+    let (panel, p) = (fold.panel, mechanism.state_dim());
+    let decisions = |i: usize| panel.decisions_of(i).len();
+    let (states, rewards) = abducted(mechanism, panel);
+    let horizon = (0..panel.people()).map(decisions).max().unwrap_or(0);
+    let mut groups = Vec::new();
+    let horizons = if settings.completed { horizon..horizon + 1 } else { 1..horizon + 1 };
+    for horizon in horizons.filter(|&horizon| horizon > 0) {
+        let member = |&i: &usize| if settings.completed { decisions(i) > 0 } else { decisions(i) == horizon };
+        let people: Vec<usize> = (0..panel.people()).filter(member).collect();
+        if people.is_empty() {
+            continue;
+        }
+        let n = people.len();
+        let (mut all_states, mut all_rewards) = (vec![0.0; (horizon + 1) * n * p], vec![0.0; horizon * n]);
+        let mut uniforms = vec![0.0; horizon * n];
+        for t in 0..horizon {
+            let there: Vec<usize> = people.iter().copied().filter(|&i| decisions(i) > t).collect();
+            for (place, &i) in people.iter().enumerate() {
+                let mut rng =
+                    Stream::new(settings.seed).named("borrowed noise").index(t as u64).named(&panel.ids()[i]).rng();
+                let from = if decisions(i) > t { i } else { there[rng.random_range(0..there.len())] };
+                let (state, decision) = (panel.states_of(from).start + t, panel.decisions_of(from).start + t);
+                let to = (t * n + place) * p;
+                all_states[to..to + p].copy_from_slice(&states[state * p..(state + 1) * p]);
+                all_rewards[t * n + place] = rewards[decision];
+                uniforms[t * n + place] = if from == i { fold.draws.uniforms[decision] } else { rng.random() };
+            }
+        }
+        // Where the last decision leads is computed and not looked at; the noise need only be possible.
+        all_states.copy_within((horizon - 1) * n * p..horizon * n * p, horizon * n * p);
+        let levels = people.iter().map(|&i| panel.level_codes()[i]).collect();
+        let coins = people.iter().map(|&i| fold.draws.coins[i]).collect();
+        groups.push((people, Exogenous::given(levels, coins, all_states, all_rewards, uniforms, p)));
+    }
+    groups
+}
+
+/// Noise of every state row and of every decision, in the order of the panel. States after a last decision are not looked at.
+fn abducted(mechanism: &Fitted, panel: &Panel) -> (Vec<f64>, Vec<f64>) {
+    let p = panel.state_dim();
+    let (mut states, mut rewards) = (panel.states().to_vec(), panel.rewards().to_vec());
+    let mut step = Step::default();
+    for level in 0..panel.levels().len() {
+        let (mut before, mut actions) = (vec![], vec![]);
+        let (mut decided, mut reached) = (vec![], vec![]);
+        for i in (0..panel.people()).filter(|&i| panel.level_codes()[i] as usize == level) {
+            let (rows, decisions) = (panel.states_of(i), panel.decisions_of(i));
+            first_noise(mechanism, level, &mut states[rows.start * p..(rows.start + 1) * p]);
+            for (t, decision) in decisions.enumerate() {
+                let row = rows.start + t;
+                before.extend_from_slice(&panel.states()[row * p..(row + 1) * p]);
+                actions.push(panel.actions()[decision]);
+                decided.push(decision);
+                reached.push((row + 1 < rows.end).then_some(row + 1));
+            }
+        }
+        step.prepare(mechanism, level, &before, &actions);
+        let mut noise: Vec<f64> = decided.iter().map(|&decision| rewards[decision]).collect();
+        step.reward_noise(mechanism, level, &mut noise);
+        decided.iter().zip(noise).for_each(|(&decision, u)| rewards[decision] = u);
+        // Where nothing was recorded afterwards the row stands in for itself and is thrown away.
+        let mut noise: Vec<f64> = Vec::with_capacity(before.len());
+        for (now, next) in before.chunks_exact(p).zip(&reached) {
+            noise.extend_from_slice(next.map_or(now, |row| &panel.states()[row * p..(row + 1) * p]));
+        }
+        step.state_noise(mechanism, level, &mut noise);
+        for (u, row) in noise.chunks_exact(p).zip(&reached) {
+            if let Some(row) = row {
+                states[row * p..(row + 1) * p].copy_from_slice(u);
+            }
+        }
+    }
+    (states, rewards)
+}
