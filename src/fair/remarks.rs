@@ -13,7 +13,7 @@ const CLASSES: usize = 2;
 /// So many times as far from the median as the middle half of a column reaches, and a cell is more likely a code or a slip than a person.
 const FAR: f64 = 1e4;
 
-/// Levels or actions named in one line.
+/// Levels named in one line, and columns given a line of their own.
 const NAMED: usize = 5;
 
 /// Remarks about people, one line each; nothing where there is nothing to say.
@@ -37,21 +37,37 @@ pub(super) fn about(people: &People) -> Vec<String> {
         );
     }
     let names = people.state_names();
+    let mut columns = Columns::default();
     for (j, name) in names.iter().enumerate() {
         let column = Column { name, values: panel.states().iter().skip(j).step_by(names.len()).copied().collect() };
         let person = |row: usize| {
             let owner = panel.owner_of(row);
             (panel.ids()[owner].as_str(), row - panel.states_of(owner).start + 1)
         };
-        column.remarks(&mut lines, person, true);
+        column.remarks(&mut columns, person, true);
     }
     let rewards = Column { name: &people.columns().reward, values: panel.rewards().to_vec() };
     let person = |d: usize| {
         let owner = (0..panel.people()).find(|&i| panel.decisions_of(i).contains(&d)).unwrap_or(0);
         (panel.ids()[owner].as_str(), d - panel.decisions_of(owner).start + 1)
     };
-    rewards.remarks(&mut lines, person, false);
+    rewards.remarks(&mut columns, person, false);
+    for kind in [columns.constant, columns.classes, columns.far] {
+        let more = kind.len().saturating_sub(NAMED);
+        lines.extend(kind.into_iter().take(NAMED));
+        if more > 0 {
+            lines.push(format!("the same holds for {more} more columns"));
+        }
+    }
     lines
+}
+
+/// Remarks about columns, by kind: of each kind a few are given, and the rest is counted.
+#[derive(Default)]
+struct Columns {
+    constant: Vec<String>,
+    classes: Vec<String>,
+    far: Vec<String>,
 }
 
 /// Names that a person would take for one.
@@ -99,7 +115,7 @@ struct Column<'a> {
 
 impl Column<'_> {
     /// `person` gives who a value belongs to, and which of theirs it is.
-    fn remarks<'p>(&self, lines: &mut Vec<String>, person: impl Fn(usize) -> (&'p str, usize), is_state: bool) {
+    fn remarks<'p>(&self, remarks: &mut Columns, person: impl Fn(usize) -> (&'p str, usize), is_state: bool) {
         let name = visible(self.name);
         let mut sorted = self.values.clone();
         sorted.sort_by(f64::total_cmp);
@@ -107,8 +123,8 @@ impl Column<'_> {
         distinct.dedup();
         match distinct[..] {
             [] => return,
-            [only] => lines.push(format!("column {name} is {only} on every row")),
-            [low, high] if is_state && distinct.len() <= CLASSES => lines.push(format!(
+            [only] => remarks.constant.push(format!("column {name} is {only} on every row")),
+            [low, high] if is_state && distinct.len() <= CLASSES => remarks.classes.push(format!(
                 "state {name} is {low} or {high}: noise is not added to a class, so that its counterfactual values are not to be believed; \
                  --keep {name} if the attribute has no effect on it"
             )),
@@ -122,7 +138,7 @@ impl Column<'_> {
             farthest.filter(|(_, value)| middle > 0.0 && (**value - median).abs() > FAR * middle)
         {
             let (id, which) = person(row);
-            lines.push(format!(
+            remarks.far.push(format!(
                 "column {name} is {value:e} for person {} (number {which} of theirs), while half of all lie within {:.3} of {median}: is it \
                  a code for something missing, or a slip?",
                 visible(id),
@@ -188,6 +204,22 @@ mod tests {
         one(&people(&["f", "m"], &["0", "1"], |_, _| 3.5), &["column state1 is 3.5 on every row"]);
         let slip = |i, t| if (i, t) == (4, 1) { 1e20 } else { wander(i, t) };
         one(&people(&["f", "m"], &["0", "1"], slip), &["column state1 is 1e20 for person p4 (number 2"]);
+    }
+
+    #[test]
+    fn of_many_columns_a_few_are_named_and_the_rest_is_counted() {
+        let width = 9;
+        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), width).unwrap();
+        for i in 0..30 {
+            let states: Vec<f64> = (0..2 * width).map(|k| ((i + k / width) % 2) as f64).collect();
+            let (id, action) = (format!("p{i}"), [(i / 2 % 2) as u32]);
+            let person =
+                Person { id: &id, level: i as u32 % 2, states: &states, actions: &action, rewards: &[i as f64] };
+            builder.push(person).unwrap();
+        }
+        let lines = about(&People::from(builder.finish()));
+        assert_eq!(lines.len(), NAMED + 1, "{lines:?}");
+        assert!(lines[0].contains("state1 is 0 or 1") && lines[NAMED].contains("4 more columns"), "{lines:?}");
     }
 
     #[test]

@@ -94,6 +94,33 @@ fn an_odd_study_is_said_to_be_odd() {
 }
 
 #[test]
+fn a_study_with_too_many_columns_is_refused_before_the_work_with_what_it_would_take() {
+    let folder = Folder::new("wide");
+    let width = 3000;
+    let mut text = "ID,timestamp,z1,action,reward".to_string();
+    (1..=width).for_each(|j| text += &format!(",state{j}"));
+    for (i, t) in (0..8).flat_map(|i| [(i, 0), (i, 1)]) {
+        let decision = if t == 0 { ",".into() } else { format!("{},{i}", i / 2 % 2) };
+        text += &format!("\n{i},{t},{},{decision}", i % 2);
+        (0..width).for_each(|j| text += &format!(",{}", (i * 7 + t * 3 + j * j) % 11));
+    }
+    fs::write(folder.0.join("wide.csv"), text + "\n").unwrap();
+    let data = ["--data", "wide.csv"];
+    for (arguments, words) in [
+        (vec!["preprocess", "--out", "x"], "columns on 8 rows would take"),
+        (vec!["learn", "--save", "x"], "columns on 8 rows would take"),
+        (vec!["learn", "--save", "x", "--method", "unaware"], "3000 coordinates makes 3001 of them, and at most 2000"),
+        (vec!["learn", "--save", "x", "--method", "full", "--learner", "least-squares"], "more than 2000 features"),
+        (vec!["study", "--out", "x"], "9005 coefficients (3000 states, 2 levels, 2 actions)"),
+    ] {
+        let message = folder.refuse(&[&arguments[..], &data].concat(), "");
+        assert!(message.contains(words), "{arguments:?}: {message}");
+        assert!(message.lines().count() < 30, "{message}");
+    }
+    assert_eq!(folder.names(), ["wide.csv"]);
+}
+
+#[test]
 fn a_compressed_file_is_written_and_read_as_its_name_says() {
     let folder = Folder::new("gzip");
     fs::write(folder.0.join("study.csv"), study(30, 4, plain, ',')).unwrap();

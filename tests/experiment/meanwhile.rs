@@ -150,7 +150,21 @@ fn grids_of_all_shards_are_kept() {
     let merged = merge(&folders, &joined.0, &Context::default(), true).expect("told to");
     assert_eq!(merged.contents.grids, [of(150), of(170)]);
     assert_eq!(merged.missing, of(150).cells(&[]).len() + of(170).cells(&[]).len());
-    // Asking twice is asking once.
+    // Asking twice is asking once, in what is written and in what is read.
     journal::write(&left.file(), &header, &[grid(), grid()], &[]).expect("our folder");
-    assert_eq!(fs::read_to_string(left.file()).expect("a file").lines().count(), 2);
+    let text = fs::read_to_string(left.file()).expect("a file");
+    assert_eq!(text.lines().count(), 2);
+    let last = text.lines().last().expect("a grid");
+    fs::write(left.file(), format!("{text}{last}\n")).expect("our folder");
+    assert_eq!(journal::read(&left.file()).expect("our own file").grids, [grid()]);
+}
+
+#[test]
+fn a_file_does_not_show_in_which_order_its_cells_were_done() {
+    let folder = Folder::new("order");
+    let expected = serial(&folder);
+    let mut contents = journal::read(&folder.file()).expect("our own file");
+    contents.records.reverse();
+    journal::write(&folder.file(), &contents.header, &contents.grids, &contents.records).expect("our folder");
+    assert!(folder.text() == expected);
 }

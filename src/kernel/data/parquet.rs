@@ -10,6 +10,7 @@ use super::sheet::{Cell, Sheet};
 use super::table::{Decimals, Source, Table};
 use super::{Columns, Panel, Read, ReadOptions, RowConvention, atomically};
 use ::parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use ::parquet::column::page::Page;
 use ::parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::properties::WriterProperties;
@@ -57,6 +58,7 @@ fn read_opened(file: &str, opened: std::fs::File, options: &ReadOptions) -> Resu
         );
         return Err(DataError::Parquet { file: file.into(), reason });
     }
+    check_dictionaries(file, &reader)?;
     let mut table = Table::new(
         Source::new(file, header.into_iter(), options, Line::Row)?,
         options.missing,
@@ -87,6 +89,25 @@ fn check_size(file: &str, rows: i64, columns: usize) -> Result<(), DataError> {
     let gibibytes = 8.0 * cells as f64 / (1u64 << 30) as f64;
     let reason = format!("it says that it has {rows} rows of {columns} columns, which would take {gibibytes:.1} GiB");
     Err(DataError::Parquet { file: file.into(), reason })
+}
+
+/// Makes sure that no dictionary claims more values than it has bytes: the Parquet library makes room for what is claimed.
+fn check_dictionaries(file: &str, reader: &SerializedFileReader<std::fs::File>) -> Result<(), DataError> {
+    let wrong = |error: ParquetError| DataError::Parquet { file: file.into(), reason: error.to_string() };
+    for group in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(group).map_err(wrong)?;
+        for column in 0..group.num_columns() {
+            for page in group.get_column_page_reader(column).map_err(wrong)? {
+                if let Page::DictionaryPage { buf, num_values, .. } = page.map_err(wrong)?
+                    && num_values as usize > buf.len()
+                {
+                    let reason = format!("a dictionary claims {num_values} values in {} bytes", buf.len());
+                    return Err(DataError::Parquet { file: file.into(), reason });
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 thread_local! {

@@ -73,6 +73,16 @@ impl Behaviour {
     }
 }
 
+/// Coefficients of a model of who received which action: those of every action but one.
+pub(super) fn coefficients(states: usize, levels: usize, actions: usize) -> usize {
+    width(states, levels, actions).saturating_mul(actions - 1)
+}
+
+/// Regressors of a decision.
+fn width(states: usize, levels: usize, actions: usize) -> usize {
+    1 + 2 * states + (levels - 1) * (1 + states) + actions
+}
+
 /// The regressors of a decision, for each of `rows`.
 fn design(people: &Followed, states: &[f64], rows: &[usize]) -> (Vec<f64>, usize) {
     let (p, levels, actions) = (states.len() / people.sources.len(), people.level_count, people.action_count);
@@ -80,7 +90,7 @@ fn design(people: &Followed, states: &[f64], rows: &[usize]) -> (Vec<f64>, usize
     linear.iter_mut().for_each(|x| standardise(x));
     let mut square: Vec<Vec<f64>> = linear.iter().map(|x| x.iter().map(|x| x * x).collect()).collect();
     square.iter_mut().for_each(|x| standardise(x));
-    let width = 1 + 2 * p + (levels - 1) * (1 + p) + actions;
+    let width = width(p, levels, actions);
     let mut out = Vec::with_capacity(rows.len() * width);
     for &row in rows {
         let person = people.owners[row] as usize;

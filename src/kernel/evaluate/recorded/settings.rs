@@ -1,6 +1,7 @@
 //! What is asked, how, and why there may be no answer.
 
 use super::Differences;
+use super::behaviour::coefficients;
 use crate::kernel::data::Panel;
 use crate::kernel::numeric::tolerance;
 use serde::{Serialize, Serializer};
@@ -127,6 +128,25 @@ pub enum RecordedError {
         /// The number given.
         found: usize,
     },
+    /// More coefficients than there is room and time for.
+    #[error(
+        "who received which action would be modelled with {coefficients} coefficients ({states} states, {levels} levels, {actions} actions), \
+         whose matrix takes {needed:.1} GiB of memory; at most {limit} are fitted: leave out states, or join levels or actions"
+    )]
+    TooManyCoefficients {
+        /// Coefficients.
+        coefficients: usize,
+        /// Numbers in a state.
+        states: usize,
+        /// Levels.
+        levels: usize,
+        /// Actions.
+        actions: usize,
+        /// Memory that a matrix of them takes, in GiB.
+        needed: f64,
+        /// Coefficients that are fitted at most.
+        limit: usize,
+    },
     /// λ ≤ 0.
     #[error("prior_rows is {0}; it must be positive")]
     PriorRows(f64),
@@ -178,6 +198,9 @@ pub enum RecordedError {
     },
 }
 
+/// Coefficients of a model of who received which action: its matrix then takes 128 MiB, and each of some fifty factorisations of it seconds.
+const MOST_COEFFICIENTS: usize = 4096;
+
 pub(super) fn check(
     panel: &Panel,
     policies: &[PolicyAlong<'_>],
@@ -193,6 +216,13 @@ pub(super) fn check(
         if found < 2 {
             return Err(RecordedError::TooFew { what, found });
         }
+    }
+    let (states, levels, actions) = (panel.state_dim(), panel.levels().len(), panel.action_names().len());
+    let found = coefficients(states, levels, actions);
+    if found > MOST_COEFFICIENTS {
+        let needed = 8.0 * (found as f64).powi(2) / (1u64 << 30) as f64;
+        let limit = MOST_COEFFICIENTS;
+        return Err(RecordedError::TooManyCoefficients { coefficients: found, states, levels, actions, needed, limit });
     }
     if !(settings.prior_rows > 0.0 && settings.prior_rows.is_finite()) {
         return Err(RecordedError::PriorRows(settings.prior_rows));
@@ -230,4 +260,35 @@ pub(super) fn check(
 
 fn shape(table: &'static str, policy: &str, needed: usize, found: usize) -> Result<(), RecordedError> {
     if needed == found { Ok(()) } else { Err(RecordedError::Shape { table, policy: policy.into(), needed, found }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::data::{Labels, PanelBuilder, Person};
+
+    fn refused(width: usize, actions: usize) -> Option<RecordedError> {
+        let mut builder = PanelBuilder::new(Labels::numbered(3), Labels::numbered(actions), width).unwrap();
+        for (id, level) in [("a", 0), ("b", 1), ("c", 2)] {
+            let states = vec![0.5; 2 * width];
+            builder.push(Person { id, level, states: &states, actions: &[level % 2], rewards: &[0.5] }).unwrap();
+        }
+        check(&builder.finish(), &[], &RecordedSettings::default()).err()
+    }
+
+    #[test]
+    fn a_model_that_there_is_no_room_for_is_refused_before_it_is_begun() {
+        // 1 + 2p + 2(1 + p) + 2 regressors for one action beside the first.
+        assert_eq!(refused(1022, 2), None);
+        let error = refused(1023, 2).expect("a coefficient too many");
+        let found = error.to_string();
+        assert!(found.contains("4097 coefficients (1023 states, 3 levels, 2 actions)"), "{found}");
+        assert!(found.contains("0.1 GiB") && found.contains("at most 4096"), "{found}");
+        // Actions count twice: as what is chosen and as what was chosen before.
+        assert_eq!(refused(1, 60), None);
+        assert!(matches!(
+            refused(1, 62),
+            Some(RecordedError::TooManyCoefficients { coefficients: 4209, actions: 62, .. })
+        ));
+    }
 }

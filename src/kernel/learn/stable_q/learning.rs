@@ -7,7 +7,7 @@ use super::pessimism::{margins, projected};
 use crate::kernel::learn::features::{FeatureMap, Winsorised, WinsorisedError};
 use crate::kernel::learn::fitted_q_pass::{Backup, Sweep};
 use crate::kernel::learn::{FittedQError, LinearQ, Outcome, check};
-use crate::kernel::numeric::RidgeFactor;
+use crate::kernel::numeric::{Monomials, RidgeFactor};
 use crate::kernel::preprocess::{Experience, View};
 
 /// How [`stable_fitted_q`] runs.
@@ -132,6 +132,14 @@ pub fn stable_fitted_q<V: View>(
     }
     let features = |degree: usize| (0..degree).fold(1, |n, d| n * (coordinates.count(width) + d + 1) / (d + 1));
     let degree = if features(DEGREE).saturating_mul(actions) <= MOST_COLUMNS { DEGREE } else { 1 };
+    // Before anything that grows with the square of the width.
+    if features(degree) > Monomials::LIMIT {
+        let (coordinates, found) = (coordinates.count(width), features(degree));
+        let limit = Monomials::LIMIT;
+        return Err(FittedQError::Features(format!(
+            "degree {degree} in {coordinates} coordinates makes {found} of them, and at most {limit} are fitted; leave out states"
+        )));
+    }
     let charted = coordinates.chart(experience.views(), width, degree)?;
     check(experience, &charted.map, γ)?;
 
