@@ -24,6 +24,7 @@ mod law;
 mod least_squares;
 mod monomials;
 pub mod network;
+pub(crate) mod octets;
 mod packed;
 mod person_weights;
 pub mod quadrature;

@@ -13,6 +13,7 @@ mod batch;
 mod block;
 mod gradient;
 mod mlp;
+mod shallow;
 mod standardize;
 mod train;
 
