@@ -30,7 +30,9 @@ struct Found {
 
 impl Found {
     fn covers(&self) -> bool {
-        self.estimate.interval.is_some_and(|(low, high)| low <= self.truth && self.truth <= high)
+        // Where nothing is estimated the interval is a point, and the truth a sum of rounded numbers.
+        let slack = 1e-9;
+        self.estimate.interval.is_some_and(|(low, high)| low - slack <= self.truth && self.truth <= high + slack)
     }
 }
 
@@ -66,7 +68,7 @@ fn run(
     let draw = |role: &str, n: usize| Exogenous::draw(&*world, n, horizon, stream.named(role));
     let found = study(&People::from(simulate(&*world, &draw("people", people))), settings, &mut |_| {})?;
 
-    let many = draw("truth", 6_000);
+    let many = draw("truth", 10_000);
     let recorded = simulate(&*world, &many);
     let draws = PanelDraws::draw(&recorded, stream.named("draws"));
     let returns = recorded.iter().map(|person| person.rewards.iter().rev().fold(0.0, |later, r| r + DISCOUNT * later));
@@ -74,11 +76,14 @@ fn run(
     let policies = found.policies.expect("a study of these sizes");
     let mut all = Vec::new();
     for (which, method) in ["Ours", "Full", "Unaware"].into_iter().enumerate() {
-        let (mut value, mut metric, mut fair) = (0.0, 0.0, 0.0);
+        let (mut value, mut difference, mut metric, mut fair) = (0.0, -received, 0.0, 0.0);
         for (n, judged) in &found.judged {
             let (agent, share) = (judged[which].agent(), *n as f64 / people as f64);
-            fair += share * fair_value(&*world, &*agent, &many, DISCOUNT).fair.mean;
-            value += share * evaluate(&*world, &*agent, &many, DISCOUNT).value.mean;
+            let followed = fair_value(&*world, &*agent, &many, DISCOUNT);
+            fair += share * followed.fair.mean;
+            value += share * followed.value.mean;
+            // Paired with what the same people received, at their own level.
+            difference += share * evaluate(&*world, &*agent, &many, DISCOUNT).value.mean;
             metric += share * audit(&recorded, &&*world, &*agent, &draws)?.unfairness.metric.mean;
         }
         let row = policies.row(method).expect("every method");
@@ -87,7 +92,7 @@ fn run(
             all.push(Found { name: format!("{method},{what}"), estimate, upper, truth });
         };
         push("value", row.value, None, value);
-        push("minus received", row.minus_received, None, value - received);
+        push("minus received", row.minus_received, None, difference);
         push("CF metric", law.number, Some(law.upper), metric);
         push("fair value", row.fair_value.expect("refits were kept"), None, fair);
         push("gained by unfairness", row.gained_by_unfairness.expect("refits were kept"), None, value - fair);
@@ -104,23 +109,10 @@ fn run(
             all.push(Found { name: format!("{name},{what}"), estimate: estimate.unwrap(), upper: None, truth });
         }
     }
-    if std::env::var("RAW").is_ok() {
-        for f in &all {
-            eprintln!(
-                "RAW,{name},{repetition},{},{},{},{:?},{:?},{:?}",
-                f.name,
-                f.truth,
-                f.estimate.mean,
-                f.estimate.interval.unwrap(),
-                f.estimate.standard_error.unwrap(),
-                f.upper
-            );
-        }
-    }
     Ok(all)
 }
 
-/// Ten studies. Were coverage 0.92, fewer than six of ten would cover with probability 0.0006 for each number; 15 numbers are looked at.
+/// Ten studies. Were coverage 0.92, fewer than six of ten would cover with probability 0.0006 for each number; 19 numbers are looked at.
 #[test]
 fn the_intervals_of_a_study_hold_the_truth_of_the_policies_that_were_judged() {
     let learner = Learner { replicates: 60, splits: 0, ..Learner::new(Method::Ours) };
@@ -184,37 +176,4 @@ fn the_table_of_coverage() {
     if only.is_none() {
         std::fs::write(path, text).unwrap();
     }
-}
-
-#[test]
-#[ignore = "scratch"]
-fn folds_apart() {
-    let reps: u64 = std::env::var("REPETITIONS").unwrap().parse().unwrap();
-    (0..reps).into_par_iter().for_each(|r| {
-        let settings = StudySettings {
-            learner: Learner { splits: 0, seed: r, replicates: 100, ..Learner::new(Method::Ours) },
-            group_replicates: 2,
-            replicates: 2,
-            ..StudySettings::default()
-        };
-        let world = by_name("linear", 1.0).unwrap();
-        let stream = Stream::new(r).named("study").named("linear").index(400);
-        let draw = |role: &str, n: usize| Exogenous::draw(&*world, n, 8, stream.named(role));
-        let found = study(&People::from(simulate(&*world, &draw("people", 400))), &settings, &mut |_| {}).unwrap();
-        let recorded = simulate(&*world, &draw("truth", 2000));
-        let draws = PanelDraws::draw(&recorded, stream.named("draws"));
-        for which in 0..3 {
-            for (f, (n, judged)) in found.judged.iter().enumerate() {
-                let agent = judged[which].agent();
-                let truth = audit(&recorded, &&*world, &*agent, &draws).unwrap().unfairness.metric.mean;
-                let c = judged[0].certificate.as_ref().unwrap();
-                let law: Vec<String> = (0..100)
-                    .map(|b| {
-                        audit(&recorded, &c.replicate(b), &*agent, &draws).unwrap().unfairness.metric.mean.to_string()
-                    })
-                    .collect();
-                eprintln!("FOLD,{r},{which},{f},{n},{truth},{}", law.join(","));
-            }
-        }
-    });
 }

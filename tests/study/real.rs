@@ -41,7 +41,7 @@ fn story(found: &Study) -> String {
         levels.join(", ")
     )
     .unwrap();
-    found.notes.iter().for_each(|note| writeln!(text, "from the authors: {note}").unwrap());
+    found.notes.iter().for_each(|note| writeln!(text, "note: {note}").unwrap());
     if let Some(staying) = &data.staying {
         writeln!(text, "left early: {:.1} %", 100.0 * staying.share_of_people).unwrap();
     }

@@ -60,7 +60,7 @@ pub struct StudySettings {
     pub show_ids: usize,
     /// A program to be judged beside the policies that are learned.
     pub program: Option<StudyProgram>,
-    /// What its authors know about the study and the file does not say; printed with the data.
+    /// What is known about the study and the file does not say; printed with the data.
     pub notes: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ pub struct Study {
     pub verdict: Verdict,
     /// What should be known before the numbers are used, one sentence each.
     pub cautions: Vec<String>,
-    /// What its authors know about the study and the file does not say.
+    /// What is known about the study and the file does not say.
     pub notes: Vec<String>,
     /// The people.
     pub data: DataSummary,

@@ -21,12 +21,12 @@ pub(super) fn table(study: &Study) -> Table {
     table
 }
 
-/// What the authors said with `--note`.
-fn from_authors(study: &Study) -> String {
+/// What was said with `--note`.
+fn noted(study: &Study) -> String {
     match study.notes.is_empty() {
         true => format!("{UNKNOWN} beyond that"),
         false => {
-            format!("from the authors: {}", study.notes.iter().map(|note| shown(note)).collect::<Vec<_>>().join(" "))
+            format!("noted with the file: {}", study.notes.iter().map(|note| shown(note)).collect::<Vec<_>>().join(" "))
         }
     }
 }
@@ -50,7 +50,7 @@ fn items(study: &Study) -> Vec<(&'static str, &'static str, String)> {
             "objectives",
             answer("a policy that treats people as it would had their attribute been different, and its worth"),
         ),
-        ("5a", "source of data", format!("the file {}; {}", shown(&data.file), from_authors(study))),
+        ("5a", "source of data", format!("the file {}; {}", shown(&data.file), noted(study))),
         ("5b", "dates of data", unknown()),
         ("6a–b", "setting, eligibility", unknown()),
         ("6c", "treatments received", answer("section 2, by level and over time")),

@@ -15,7 +15,7 @@ use serde_json::{Value, json as value};
 /// | `sentence`, `cautions` | the first line of the page; what should be known before the numbers are used |
 /// | `data` | people, decisions, levels, actions by level (`taken[level][action]`) and time, repairs, who left, how people were treated |
 /// | `believe` | noise models, tests before and after them with sizes and corrected p-values, support, gain, doubts |
-/// | `notes` | what the authors said with `--note` |
+/// | `notes` | what was said with `--note` |
 /// | `policies` | `received`, and `rows`: value, difference to what people received, fair value and what is gained by unfairness, CF metric of each policy |
 /// | `treated` | group measures with differences and ratios, shares over time, people for whom it matters |
 /// | `sensitivity` | CF metric against two violations, bounds of the difference under confounding, tipping points |

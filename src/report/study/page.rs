@@ -129,7 +129,7 @@ fn data(study: &Study) -> Answer {
             repairs.rows_dropped, repairs.people_cut, repairs.people_dropped
         )
     });
-    said.extend(study.notes.iter().map(|note| format!("From the authors of the study: {note}")));
+    said.extend(study.notes.iter().map(|note| format!("Note: {note}")));
     for (level, action) in &data.never {
         said.push(format!("Nobody of {level} ever received {action}: its effect there is extrapolated."));
     }
