@@ -15,6 +15,7 @@ mod refit;
 mod regression;
 mod reweigh;
 mod spline;
+mod stored;
 mod terms;
 
 pub use balanced::Balanced;
@@ -26,6 +27,7 @@ pub use noise::{Candidate, FittedNoise, Nature, NoiseChoice, NoiseReport, Output
 pub use refit::{RefitError, Refitter};
 pub use regression::RegressionReport;
 pub use spline::{KnotError, NaturalSpline};
+pub use stored::fit_stored;
 
 #[cfg(test)]
 mod tests;
@@ -148,6 +150,17 @@ pub enum FitError {
         /// Memory it may take, in GiB.
         allowed: f64,
     },
+    /// A step that has no form for people on disk.
+    #[error("{what} needs all {people} people in memory: raise --memory")]
+    InMemory {
+        /// The step.
+        what: &'static str,
+        /// N.
+        people: usize,
+    },
+    /// People on disk could not be read back.
+    #[error("people on disk cannot be read: {0}")]
+    Scratch(String),
     /// Too high a degree.
     #[error(transparent)]
     Degree(#[from] TooManyMonomials),
