@@ -1,6 +1,7 @@
 //! `counterfair learn`: preprocess a file, run fitted Q iteration, save the policy.
 
 use super::error::CliError;
+use super::large::{self, MemoryOptions};
 use super::options::{DataOptions, ModelOptions};
 use super::output::{command_line, mechanism_table, noise_report, say, say_json, say_noise, stages, warn};
 use clap::ValueEnum;
@@ -14,6 +15,8 @@ use std::path::PathBuf;
 pub struct Arguments {
     #[command(flatten)]
     data: DataOptions,
+    #[command(flatten)]
+    memory: MemoryOptions,
     #[command(flatten)]
     model: ModelOptions,
     /// What the policy reads: ours (counterfactual states of all levels, fair), full (state and level) or unaware (state without level)
@@ -129,8 +132,16 @@ impl Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     distinct_files(&[("--save", &arguments.save)], &[("--data", &arguments.data.data)])?;
+    let memory = arguments.memory.needed_for(&arguments.data.data)?;
+    let mut counted = None;
     let (people, learned) = stages(|watch| {
         watch("reading");
+        if let Some(memory) = memory {
+            let large = large::read(&arguments.data, &memory, false)?;
+            let learned = arguments.learner(large.sketch())?.learn_large(&large, watch)?;
+            counted = Some(large.panel().people());
+            return Ok((large.sketch().clone(), learned));
+        }
         let people = arguments.data.read()?;
         let learned = arguments.learner(&people)?.learn_watched(&people, watch)?;
         Ok::<_, CliError>((people, learned))
@@ -142,7 +153,12 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     if saved {
         policy.save(&arguments.save)?;
     }
-    let (panel, transitions) = (people.panel(), policy.manifest.transitions);
+    let transitions = policy.manifest.transitions;
+    // Nothing is remarked on people on disk: remarks look at all of a column at once.
+    let (count, remarks) = match counted {
+        Some(count) => (count, vec![]),
+        None => (people.panel().people(), people.remarks()),
+    };
     let ended = match fitness {
         Err(why) if !saved => Err(CliError::NotSaved { file: arguments.save.display().to_string(), why }),
         _ => Ok(()),
@@ -152,10 +168,10 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
             serde_json::json!({ "changed": s.changed, "most_changed": s.most_changed, "at_stake": s.at_stake, "value_sd": s.value_sd, "splits": s.splits })
         });
         let summary = serde_json::json!({
-            "method": policy.method, "people": panel.people(), "transitions": transitions, "outcome": outcome.to_string(),
+            "method": policy.method, "people": count, "transitions": transitions, "outcome": outcome.to_string(),
             "condition": condition, "contrast_degree": contrast_degree, "stability": stability, "saved": saved,
             "noise": policy.mechanism.as_ref().and_then(noise_report), "outputs": people.output_names(),
-            "notes": people.notes(), "repairs": people.repairs(), "remarks": people.remarks(), "warnings": warnings,
+            "notes": people.notes(), "repairs": people.repairs(), "remarks": remarks, "warnings": warnings,
         });
         say_json(&summary)?;
         return ended;

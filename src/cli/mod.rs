@@ -3,6 +3,7 @@
 mod decide;
 mod error;
 mod evaluate;
+mod large;
 mod learn;
 mod lines;
 mod log;

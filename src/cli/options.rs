@@ -179,17 +179,21 @@ impl DataOptions {
         }
     }
 
+    /// How the file is to be read.
+    pub fn options(&self) -> ReadOptions {
+        ReadOptions { columns: self.columns(), rows: self.rows.into(), ..self.reading.options() }
+    }
+
     /// Reads the file, and says what was found out about it, what was cut on request, and what is odd about it.
     pub fn read(&self) -> Result<People, CliError> {
-        let options = ReadOptions { columns: self.columns(), rows: self.rows.into(), ..self.reading.options() };
-        let people = People::read_with(&self.data, &options)?;
+        let people = People::read_with(&self.data, &self.options())?;
         say_about(&people);
         Ok(people)
     }
 }
 
 /// Cuts that are listed on a terminal; the rest is counted, and `--json` has them all.
-const LISTED: usize = 20;
+pub const LISTED: usize = 20;
 
 /// What was found out about a file, what was cut on request, and what is odd about it.
 pub fn say_about(people: &People) {

@@ -1,9 +1,10 @@
 //! `counterfair preprocess`: alg:cf:1 on a user's file.
 
 use super::error::CliError;
+use super::large::{self, MemoryOptions};
 use super::options::{DataOptions, ModelOptions};
-use super::output::{mechanism_table, noise_report, say, say_json, say_noise, stages, warn};
-use counterfair::fair::{FittedPreprocessing, preprocess};
+use super::output::{mechanism_table, noise_report, note, say, say_json, say_noise, stages, warn};
+use counterfair::fair::{FittedPreprocessing, Memory, preprocess};
 use counterfair::kernel::data::distinct_files;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,8 @@ use std::path::{Path, PathBuf};
 pub struct Arguments {
     #[command(flatten)]
     data: DataOptions,
+    #[command(flatten)]
+    memory: MemoryOptions,
     #[command(flatten)]
     model: ModelOptions,
     /// Cross-fit over this many contiguous blocks of people
@@ -31,6 +34,9 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     let mut outputs: Vec<(&str, &Path)> = vec![("--out", &arguments.out)];
     outputs.extend(arguments.save.as_deref().map(|path| ("--save", path)));
     distinct_files(&outputs, &[("--data", &arguments.data.data)])?;
+    if let Some(memory) = arguments.memory.needed_for(&arguments.data.data)? {
+        return run_large(arguments, &memory);
+    }
     let (people, done) = stages(|watch| {
         watch("reading");
         let people = arguments.data.read()?;
@@ -66,6 +72,45 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
             done.mechanism.gain()
         ))?;
         warn(&warnings);
+    }
+    Ok(())
+}
+
+/// The same for people who do not fit in memory.
+fn run_large(arguments: &Arguments, memory: &Memory) -> Result<(), CliError> {
+    if arguments.save.is_some() {
+        return Err(CliError::Argument("--save needs everybody in memory: raise --memory, or `learn` a policy".into()));
+    }
+    let (large, mechanism, weights) = stages(|watch| {
+        watch("reading");
+        let large = large::read(&arguments.data, memory, true)?;
+        let settings = arguments.model.preprocessing(large.sketch(), arguments.folds)?;
+        let (mechanism, weights) = large.preprocess(&settings, &arguments.out, watch)?;
+        Ok::<_, CliError>((large, mechanism, weights))
+    })?;
+    let (people, panel) = (large.sketch(), large.panel());
+    if arguments.json {
+        let summary = serde_json::json!({
+            "people": panel.people(), "decisions": panel.decisions(), "transitions": panel.transitions(),
+            "levels": panel.levels(), "actions": panel.action_names(), "level_weights": weights,
+            "gain": mechanism.gain(), "regressions": mechanism.reports(), "noise": noise_report(&mechanism),
+            "outputs": people.output_names(), "notes": people.notes(), "repairs": people.repairs(), "sorted": large.was_sorted(),
+        });
+        say_json(&summary)?;
+        return Ok(());
+    }
+    say(mechanism_table(&mechanism, people))?;
+    say_noise(&mechanism, people)?;
+    say(format_args!(
+        "{}: {} people, {} decisions, {} levels; one-step gain {:.3}",
+        arguments.out.display(),
+        panel.people(),
+        panel.decisions(),
+        panel.levels().len(),
+        mechanism.gain()
+    ))?;
+    if large.was_sorted() {
+        note("rows are written in the order of people and times");
     }
     Ok(())
 }

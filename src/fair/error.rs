@@ -7,7 +7,7 @@ use crate::kernel::evaluate::{AuditError, UnfairnessError};
 use crate::kernel::learn::features::PolynomialError;
 use crate::kernel::learn::{FittedQError, NeuralQError};
 use crate::kernel::model::fitted::FitError;
-use crate::kernel::preprocess::{CrossFitError, StateOverflow};
+use crate::kernel::preprocess::{CrossFitError, StateOverflow, StoringError};
 
 /// What went wrong, with the place and the value that the part concerned gave it.
 #[derive(Debug, thiserror::Error)]
@@ -92,6 +92,15 @@ pub enum Error {
 }
 
 // Boxed: it carries file, line, column and value, and would make every result of the front door as large.
+impl From<StoringError> for Error {
+    fn from(error: StoringError) -> Self {
+        match error {
+            StoringError::Data(error) => error.into(),
+            StoringError::Overflow(error) => error.into(),
+        }
+    }
+}
+
 impl From<DataError> for Error {
     fn from(error: DataError) -> Self {
         Self::Data(Box::new(error))

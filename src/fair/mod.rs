@@ -7,6 +7,7 @@
 //! | step | file |
 //! |---|---|
 //! | people followed over time, from a file or from memory | [`People`] |
+//! | people who do not fit in memory, on disk | [`LargePeople`] |
 //! | `alg:cf:1` on them | [`preprocess`], [`Preprocessing`] |
 //! | then `alg:cf:2` | [`Learner`] |
 //! | what is learned, in memory and on disk | [`Policy`] |
@@ -23,6 +24,7 @@ mod error;
 mod fingerprint;
 mod fitness;
 mod fitted_preprocessing;
+mod large;
 mod learner;
 mod people;
 mod policy;
@@ -44,6 +46,7 @@ pub use deployment::{
 pub use error::Error;
 pub use fitness::{SETTLED_CHANGE, Unfit};
 pub use fitted_preprocessing::{FittedPreprocessing, PreprocessingFileError};
+pub use large::{LargePeople, Memory};
 pub use learner::{ActionValues, Learned, Learner, ValueClass};
 pub use people::People;
 pub use policy::{Manifest, Method, Policy, PolicyFileError, StoredQ, UnknownMethod, VERSION};

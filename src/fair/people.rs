@@ -1,7 +1,9 @@
 //! People followed over time, and the file they came from.
 
 use super::{Error, remarks};
-use crate::kernel::data::{Columns, Panel, Read, ReadOptions, Repairs, RowConvention, read, write_preprocessed};
+use crate::kernel::data::{
+    Columns, LargeRead, Panel, Read, ReadOptions, Repairs, RowConvention, read, write_preprocessed,
+};
 use std::path::Path;
 
 /// A panel, with what is needed to write it back or to read more of its kind.
@@ -33,6 +35,13 @@ impl People {
         let path = path.as_ref();
         let read = Box::new(read(path, options)?);
         Ok(Self { source: Source::File { name: path.display().to_string(), read } })
+    }
+
+    /// What is known of a file on disk but for its people.
+    pub(super) fn without_rows(path: &Path, large: &LargeRead) -> Self {
+        let (repairs, notes, layout) = (large.repairs.clone(), large.notes.clone(), large.layout.clone());
+        let read = Box::new(Read { panel: large.panel.empty(), repairs, times: vec![], notes, layout });
+        Self { source: Source::File { name: path.display().to_string(), read } }
     }
 
     /// The people themselves.

@@ -1,7 +1,7 @@
 //! `alg:cf:1` on a panel: fit, reconstruct, diagnose.
 
 use super::{Error, People, warnings};
-use crate::kernel::data::Panel;
+use crate::kernel::data::{Labels, Panel};
 use crate::kernel::model::fitted::{FitSettings, Fitted, FittedNoise, NoiseChoice, fit};
 use crate::kernel::preprocess::diagnostics::{Diagnostics, diagnose};
 use crate::kernel::preprocess::noise_check::{NoiseCheck, check_noise};
@@ -47,11 +47,16 @@ impl Preprocessing {
     /// # Errors
     /// [`Error::LevelWeights`].
     pub fn weights_for(&self, panel: &Panel) -> Result<Vec<f64>, Error> {
+        self.weights_among(panel.levels(), panel.level_shares())
+    }
+
+    /// The same for levels with these shares.
+    pub(super) fn weights_among(&self, levels: &Labels, shares: Vec<f64>) -> Result<Vec<f64>, Error> {
         let weights = &self.level_weights;
         if weights.is_empty() {
-            return Ok(panel.level_shares());
+            return Ok(shares);
         }
-        let levels = panel.levels().names();
+        let levels = levels.names();
         let wrong =
             |problem: String| Error::LevelWeights { weights: weights.clone(), levels: levels.to_vec(), problem };
         if weights.len() != levels.len() {

@@ -30,14 +30,26 @@ impl Seen {
             column.clear();
             column.extend(rows.iter().skip(j).step_by(width));
             column.sort_unstable_by(f64::total_cmp);
-            // The nearest rank: an observed number, so that exact ranges stay exact.
-            let at = |share: f64| column[((share * (n - 1) as f64).round() as usize).min(n - 1)];
-            seen.low.push(at(0.0));
-            seen.lower.push(at(TAIL));
-            seen.upper.push(at(1.0 - TAIL));
-            seen.high.push(at(1.0));
+            seen.push(Self::ranks(n).iter().map(|&rank| column[rank]));
         }
         seen
+    }
+
+    /// The ranks among n sorted numbers that it tells. The nearest rank is an observed number, so that exact ranges stay exact.
+    pub(super) fn ranks(n: usize) -> Vec<usize> {
+        [0.0, TAIL, 1.0 - TAIL, 1.0].map(|share| ((share * (n - 1) as f64).round() as usize).min(n - 1)).to_vec()
+    }
+
+    /// From the numbers of each column at these [`ranks`](Self::ranks) of n rows.
+    pub(super) fn at_ranks(n: usize, columns: &[Vec<f64>]) -> Self {
+        let mut seen = Self { rows: n, low: vec![], lower: vec![], upper: vec![], high: vec![] };
+        columns.iter().for_each(|column| seen.push(column.iter().copied()));
+        seen
+    }
+
+    fn push(&mut self, at_ranks: impl Iterator<Item = f64>) {
+        let parts = [&mut self.low, &mut self.lower, &mut self.upper, &mut self.high];
+        parts.into_iter().zip(at_ranks).for_each(|(part, x)| part.push(x));
     }
 
     /// How far a row lies outside the range seen, in lengths of that range: 0 inside, 1 when a coordinate is as far beyond the range as

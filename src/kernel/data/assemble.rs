@@ -2,7 +2,7 @@
 
 use super::error::{DataError, excerpt, listing};
 use super::table::{Row, Source, Table};
-use super::times::{Step, StepLength, Times, in_months, rounded};
+use super::times::{Pace, Step, StepLength, Times, in_months, rounded};
 use super::{
     Cut, CutReason, Labels, Layout, MissingRepair, PanelBuilder, Person, Read, ReadOptions, Repairs, RowConvention,
 };
@@ -16,14 +16,30 @@ struct Extent {
 }
 
 /// Sorts, checks and, on request, cuts each trajectory; then builds the panel.
-pub(super) fn assemble(mut table: Table, options: &ReadOptions) -> Result<Read, DataError> {
-    let file = table.source.file.clone();
+pub(super) fn assemble(table: Table, options: &ReadOptions) -> Result<Read, DataError> {
     if table.rows.is_empty() {
-        return Err(DataError::NoRows { file });
+        return Err(DataError::NoRows { file: table.source.file });
     }
+    assemble_part(table, options, None)
+}
+
+/// The pace of the people of a table.
+pub(super) fn pace_of(table: &Table, options: &ReadOptions) -> Pace {
+    let (order, starts) = by_person_and_time(table);
+    Pace::of(&sorted_times(table, &order, &starts), table.times.unwrap_or(Times::Numbers), options.step)
+}
+
+/// [`assemble`] for some people of a larger file, whose steps are those of `pace`: the labels are all that the table knows, and it is no
+/// error that nobody is left or decides. Without a pace the people are everybody.
+pub(super) fn assemble_part(mut table: Table, options: &ReadOptions, pace: Option<Pace>) -> Result<Read, DataError> {
+    let file = table.source.file.clone();
+    let known = |names: &[String]| if names.is_empty() { Labels::numbered(1) } else { Labels::new(names) };
+    let given = |asked: &Option<Labels>, names: &[String]| asked.clone().or_else(|| pace.map(|_| known(names)));
+    let (expected_levels, expected_actions) =
+        (given(&options.levels, &table.levels.names), given(&options.actions, &table.actions.names));
     let (order, starts) = by_person_and_time(&table);
     let groups = || starts.windows(2).map(|pair| &order[pair[0]..pair[1]]);
-    let clock = Clock::new(&table, &order, &starts, options)?;
+    let clock = Clock::new(&table, &order, &starts, options, pace)?;
     let check = Check { table: &table, options, clock };
     let ends = groups().map(|rows| check.trajectory(rows)).collect::<Result<Vec<_>, _>>()?;
     let extents: Vec<Extent> = ends.iter().map(|end| end.extent).collect();
@@ -46,12 +62,12 @@ pub(super) fn assemble(mut table: Table, options: &ReadOptions) -> Result<Read, 
             });
         }
     }
-    if repairs.people_dropped == table.ids.len() {
+    if repairs.people_dropped == table.ids.len() && pace.is_none() {
         return Err(DataError::NothingLeft { file, people: table.ids.len() });
     }
 
-    let (levels, level_code) = check.levels(groups().zip(&extents))?;
-    let (actions, action_code) = check.actions(groups().zip(&extents))?;
+    let (levels, level_code) = check.levels(groups().zip(&extents), expected_levels.as_ref())?;
+    let (actions, action_code) = check.actions(groups().zip(&extents), expected_actions.as_ref())?;
     let p = table.source.roles.states.len();
     let wrong = |source| DataError::Panel { file: file.clone(), source };
     let mut builder = PanelBuilder::new(levels, actions, p).map_err(wrong)?;
@@ -87,13 +103,18 @@ pub(super) fn assemble(mut table: Table, options: &ReadOptions) -> Result<Read, 
 
 /// People in the order of their ids, whatever the order of rows: by value where all are numbers, otherwise as text.
 fn by_id(ids: &[String]) -> Vec<usize> {
-    let numbers: Option<Vec<f64>> = ids.iter().map(|id| id.parse().ok().filter(|x: &f64| x.is_finite())).collect();
+    let numbers: Option<Vec<f64>> = ids.iter().map(|id| id_number(id)).collect();
     let mut people: Vec<usize> = (0..ids.len()).collect();
     people.sort_by(|&a, &b| {
         let by_value = numbers.as_ref().map_or(std::cmp::Ordering::Equal, |x| x[a].total_cmp(&x[b]));
         by_value.then_with(|| ids[a].cmp(&ids[b]))
     });
     people
+}
+
+/// The number that an id spells.
+pub(super) fn id_number(id: &str) -> Option<f64> {
+    id.parse().ok().filter(|x: &f64| x.is_finite())
 }
 
 /// The rows of each person in order of time: person i has `order[starts[i]..starts[i + 1]]`.
@@ -118,6 +139,11 @@ fn by_person_and_time(table: &Table) -> (Vec<usize>, Vec<usize>) {
     (order, starts)
 }
 
+/// The times of each person, sorted.
+fn sorted_times(table: &Table, order: &[usize], starts: &[usize]) -> Vec<Vec<f64>> {
+    starts.windows(2).map(|pair| order[pair[0]..pair[1]].iter().map(|&r| table.rows[r].time).collect()).collect()
+}
+
 /// Times are finite, so they compare; −0 and 0 are one time.
 fn compare(a: f64, b: f64) -> std::cmp::Ordering {
     a.partial_cmp(&b).unwrap_or(std::cmp::Ordering::Equal)
@@ -137,12 +163,16 @@ struct Clock {
 }
 
 impl Clock {
-    fn new(table: &Table, order: &[usize], starts: &[usize], options: &ReadOptions) -> Result<Self, DataError> {
+    fn new(
+        table: &Table,
+        order: &[usize],
+        starts: &[usize],
+        options: &ReadOptions,
+        pace: Option<Pace>,
+    ) -> Result<Self, DataError> {
         let times = table.times.unwrap_or(Times::Numbers);
-        let mut sorted: Vec<Vec<f64>> = starts
-            .windows(2)
-            .map(|pair| order[pair[0]..pair[1]].iter().map(|&r| table.rows[r].time).collect())
-            .collect();
+        let mut sorted = sorted_times(table, order, starts);
+        let pace = pace.unwrap_or_else(|| Pace::of(&sorted, times, options.step));
         let (mut notes, mut monthly) = (Vec::new(), false);
         let asked = options.step;
         if let Some(step) = asked {
@@ -156,25 +186,21 @@ impl Clock {
                 let file = table.source.file.clone();
                 return Err(DataError::StepUnit { file, step: step.to_string().into(), times: kind, advice });
             }
-            let mut most: f64 = 0.0;
-            for person in &mut sorted {
-                let (steps, away) = rounded(person, step);
-                (*person, most) = (steps, most.max(away));
-            }
-            if most > 1e-9 {
+            sorted.iter_mut().for_each(|person| *person = rounded(person, step).0);
+            if pace.away > 1e-9 {
                 notes.push(format!(
                     "its times are up to {:.0} % of a step away from whole steps of {step}",
-                    100.0 * most
+                    100.0 * pace.away
                 ));
             }
-        } else if times == Times::Dates
+        } else if pace.months.is_some()
             && let Some(months) = in_months(&sorted)
         {
             (sorted, monthly) = (months, true);
         }
         let step = match asked {
             Some(_) => Step::one(),
-            None => Step::common(sorted.iter().map(Vec::as_slice)),
+            None => pace.months.unwrap_or(pace.step),
         };
         let mut at = vec![0.0; table.rows.len()];
         for (&row, time) in order.iter().zip(sorted.into_iter().flatten()) {
@@ -324,10 +350,11 @@ impl Check<'_> {
     fn levels<'g>(
         &self,
         people: impl Iterator<Item = (&'g [usize], &'g Extent)>,
+        expected: Option<&Labels>,
     ) -> Result<(Labels, Vec<u32>), DataError> {
         let first = people.filter(|(_, extent)| extent.states > 0).map(|(rows, _)| self.row(rows[0]));
         let found = first.map(|row| (row.level, row.line));
-        translate(&self.table.levels.names, found, self.options.levels.as_ref()).map_err(|unknown| {
+        translate(&self.table.levels.names, found, expected).map_err(|unknown| {
             let at = self.table.source.place_named(unknown.line, &self.options.columns.level_name());
             DataError::UnknownLevel { at, value: unknown.value, known: unknown.known }
         })
@@ -337,16 +364,16 @@ impl Check<'_> {
     fn actions<'g>(
         &self,
         people: impl Iterator<Item = (&'g [usize], &'g Extent)>,
+        expected: Option<&Labels>,
     ) -> Result<(Labels, Vec<u32>), DataError> {
         let Source { file, header, roles, .. } = &self.table.source;
         let rows = people.flat_map(|(rows, extent)| self.decision_rows(rows, *extent));
         let found = rows.filter_map(|row| Some((row.action()?, row.line)));
-        let (labels, codes) = translate(&self.table.actions.names, found, self.options.actions.as_ref()).map_err(
-            |Unknown { line, value, known }| {
+        let (labels, codes) =
+            translate(&self.table.actions.names, found, expected).map_err(|Unknown { line, value, known }| {
                 let at = self.table.source.place(line, roles.action);
                 DataError::UnknownAction { at, value, known }
-            },
-        )?;
+            })?;
         if labels.is_empty() {
             return Err(DataError::NoDecisions { file: file.clone(), column: header[roles.action].clone() });
         }

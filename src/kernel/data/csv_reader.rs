@@ -89,58 +89,98 @@ fn separator(bytes: &[u8], options: &ReadOptions) -> u8 {
 
 /// Takes the bytes along with it, so that they are gone before the table becomes a panel.
 fn parse(bytes: Vec<u8>, file: &str, options: &ReadOptions, notes: &mut Vec<String>) -> Result<Table, DataError> {
-    let bytes = &bytes[..];
+    let separator = found_separator(&bytes, options, notes);
+    let mut records = Records::new(&bytes, 1, separator, file);
+    let mut table = records.header(options)?;
+    let unfinished = records.rows(&mut table)?;
+    note_end(&table, unfinished, notes);
+    Ok(table)
+}
+
+/// The separator that was said, or the one that the header shows, which is noted.
+pub(super) fn found_separator(bytes: &[u8], options: &ReadOptions, notes: &mut Vec<String>) -> u8 {
     let separator = options.format.separator.unwrap_or_else(|| separator(bytes, options));
     if options.format.separator.is_none() && separator != b',' {
         let name = SEPARATORS.iter().find(|(known, _)| *known == separator).map_or("", |(_, name)| name);
         notes.push(format!("its cells are separated by {name}"));
     }
-    let mut reader = reader(bytes, separator);
-    let mut lines = Lines { bytes, at: 0, line: 1 };
-    let mut record = csv::StringRecord::new();
-    let mut next = |record: &mut csv::StringRecord, header: &[String]| {
-        let start = reader.position().byte() as usize;
-        let found = reader.read_record(record);
-        let line = lines.of_record(start);
-        let end = reader.position().byte() as usize;
-        let found = found.map(|found| found.then_some((line, start, end)));
-        found.map_err(|error| not_text(&error, &bytes[start..], separator, file, line, header))
-    };
-    if next(&mut record, &[])?.is_none() {
-        return Err(DataError::Empty { file: file.into() });
-    }
-    let source = Source::new(file, record.iter().map(String::from), options, Line::Text)?;
-    let columns = source.header.len();
-    let decimals = Decimals::new(options.format.decimal, separator != b',');
-    let mut table = Table::new(source, options.missing, decimals);
-    let mut last = None;
-    while let Some((line, start, end)) = next(&mut record, &table.source.header)? {
-        let row = &bytes[start..end];
-        let open = end == bytes.len() && open_quote(row, separator);
-        let unfinished = end == bytes.len() && (open || !row.ends_with(b"\n") && !row.ends_with(b"\r"));
-        if record.len() != columns || open {
-            let (file, line, cells) = (file.into(), Line::Text(line), record.len());
-            let value = excerpt(record.get(0).unwrap_or(""));
-            return Err(if unfinished && (cells < columns || open) {
-                DataError::EndsEarly { file, line, cells, columns, value }
-            } else {
-                DataError::Ragged { file, line, cells, columns, value }
-            });
-        }
-        table.push(line, |j| &record[j])?;
-        last = unfinished.then_some(line);
-    }
-    if let Some(line) = last {
+    separator
+}
+
+/// What is to be said once all rows have been read.
+pub(super) fn note_end(table: &Table, unfinished: Option<u64>, notes: &mut Vec<String>) {
+    if let Some(line) = unfinished {
         notes.push(format!("its last row, on line {line}, has no line end: is it whole?"));
     }
     if table.decimals.found_commas() {
         notes.push("its numbers have decimal commas".into());
     }
-    Ok(table)
+}
+
+/// The records of a text, or of a part of one that begins with a record and ends with one.
+pub(super) struct Records<'a> {
+    bytes: &'a [u8],
+    separator: u8,
+    file: &'a str,
+    reader: csv::Reader<&'a [u8]>,
+    lines: Lines<'a>,
+    record: csv::StringRecord,
+}
+
+impl<'a> Records<'a> {
+    /// `line` is the number of the first line.
+    pub fn new(bytes: &'a [u8], line: u64, separator: u8, file: &'a str) -> Self {
+        let lines = Lines { bytes, at: 0, line };
+        Self { bytes, separator, file, reader: reader(bytes, separator), lines, record: csv::StringRecord::new() }
+    }
+
+    /// The next record: its line, and where it begins and ends.
+    fn next(&mut self, header: &[String]) -> Result<Option<(u64, usize, usize)>, DataError> {
+        let start = self.reader.position().byte() as usize;
+        let found = self.reader.read_record(&mut self.record);
+        let line = self.lines.of_record(start);
+        let end = self.reader.position().byte() as usize;
+        let found = found.map(|found| found.then_some((line, start, end)));
+        found.map_err(|error| not_text(&error, &self.bytes[start..], self.separator, self.file, line, header))
+    }
+
+    /// An empty table with the columns that the first record names.
+    pub fn header(&mut self, options: &ReadOptions) -> Result<Table, DataError> {
+        if self.next(&[])?.is_none() {
+            return Err(DataError::Empty { file: self.file.into() });
+        }
+        let source = Source::new(self.file, self.record.iter().map(String::from), options, Line::Text)?;
+        let decimals = Decimals::new(options.format.decimal, self.separator != b',');
+        Ok(Table::new(source, options.missing, decimals))
+    }
+
+    /// Adds the remaining records to a table; the line of the last one if it has no line end.
+    pub fn rows(&mut self, table: &mut Table) -> Result<Option<u64>, DataError> {
+        let columns = table.source.header.len();
+        let mut last = None;
+        while let Some((line, start, end)) = self.next(&table.source.header)? {
+            let row = &self.bytes[start..end];
+            let open = end == self.bytes.len() && open_quote(row, self.separator);
+            let unfinished = end == self.bytes.len() && (open || !row.ends_with(b"\n") && !row.ends_with(b"\r"));
+            if self.record.len() != columns || open {
+                let (file, line, cells) = (self.file.into(), Line::Text(line), self.record.len());
+                let value = excerpt(self.record.get(0).unwrap_or(""));
+                return Err(if unfinished && (cells < columns || open) {
+                    DataError::EndsEarly { file, line, cells, columns, value }
+                } else {
+                    DataError::Ragged { file, line, cells, columns, value }
+                });
+            }
+            let record = &self.record;
+            table.push(line, |j| &record[j])?;
+            last = unfinished.then_some(line);
+        }
+        Ok(last)
+    }
 }
 
 /// Whether a quoted cell of a row never ends. A quote opens at the beginning of a cell, and again after one that closed: `""` is a quote.
-fn open_quote(row: &[u8], separator: u8) -> bool {
+pub(super) fn open_quote(row: &[u8], separator: u8) -> bool {
     let (mut quoted, mut may_open) = (false, true);
     for &b in row {
         if quoted {

@@ -1,7 +1,7 @@
 //! Long CSV files out. Each number is written with the fewest digits that read back as the same number.
 
 use super::sheet::{Cell, Sheet};
-use super::{Columns, DataError, Panel, Read, RowConvention, atomically};
+use super::{Columns, DataError, LargeRead, Panel, Read, RowConvention, atomically};
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
@@ -48,16 +48,57 @@ pub fn write_preprocessed_csv(path: &Path, read: &Read, states: &[f64], rewards:
     write_file(path, &sheet)
 }
 
-/// Compressed where the name ends in `.gz`.
+/// [`write_preprocessed_csv`] for a file on disk, block by block: `states_and_rewards` gives them for the people of a block, or `None` to
+/// end without a file.
+///
+/// # Errors
+/// As [`write_preprocessed_csv`]; and [`DataError::OtherFormat`] for a name that ends in `.parquet`, whose types are those of whole columns.
+pub fn write_preprocessed_blocks(
+    path: &Path,
+    large: &LargeRead,
+    mut states_and_rewards: impl FnMut(&Panel) -> Option<(Vec<f64>, Vec<f64>)>,
+) -> Result<(), DataError> {
+    let file = path.display().to_string();
+    if super::is_parquet(path) {
+        let (what, advice) =
+            ("to be Parquet, of people who do not fit in memory", "choose a name that ends in .csv or .csv.gz");
+        return Err(DataError::OtherFormat { file, what, advice });
+    }
+    let mut failure = None;
+    let written = write_text(path, |out| {
+        let mut is_first = true;
+        let done = large.for_each_block(|read| {
+            if read.panel.people() == 0 {
+                return Ok(());
+            }
+            let stopped = || super::WriteError { path: path.into(), source: io::Error::other("stopped") };
+            let (states, rewards) = states_and_rewards(&read.panel).ok_or_else(stopped)?;
+            let sheet = Sheet::of_read(&file, &read, &states, &rewards)?;
+            let rows = write_rows(out, &sheet, std::mem::take(&mut is_first));
+            Ok(rows.map_err(|source| super::WriteError { path: path.into(), source })?)
+        });
+        done.map_err(|error| {
+            failure = Some(error);
+            io::Error::other("stopped")
+        })
+    });
+    failure.map_or(written, Err)
+}
+
 fn write_file(path: &Path, sheet: &Sheet<'_>) -> Result<(), DataError> {
+    write_text(path, |out| write_sheet(out, sheet))
+}
+
+/// Compressed where the name ends in `.gz`.
+fn write_text(path: &Path, write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<(), DataError> {
     let compressed = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
     if !compressed {
-        return Ok(atomically(path, |out| write_sheet(out, sheet))?);
+        return Ok(atomically(path, write)?);
     }
     #[cfg(feature = "gzip")]
     return Ok(atomically(path, |out| {
         let mut packed = flate2::write::GzEncoder::new(out, flate2::Compression::default());
-        write_sheet(&mut packed, sheet)?;
+        write(&mut packed)?;
         packed.finish().map(drop)
     })?);
     #[cfg(not(feature = "gzip"))]
@@ -69,8 +110,15 @@ fn write_file(path: &Path, sheet: &Sheet<'_>) -> Result<(), DataError> {
 }
 
 fn write_sheet(out: &mut dyn io::Write, sheet: &Sheet<'_>) -> io::Result<()> {
+    write_rows(out, sheet, true)
+}
+
+/// The rows, after a header if it is asked for.
+fn write_rows(out: &mut dyn io::Write, sheet: &Sheet<'_>, header: bool) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(&sheet.names)?;
+    if header {
+        csv.write_record(&sheet.names)?;
+    }
     let mut number = String::new();
     for row in 0..sheet.rows {
         for column in 0..sheet.names.len() {

@@ -69,7 +69,7 @@ impl Labels {
 }
 
 /// One attribute of a name, such that two spellings of one number are equal.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Part {
     Number(u64),
     Text(String),

@@ -14,6 +14,7 @@ mod csv_writer;
 mod distinct;
 mod error;
 mod labels;
+mod large;
 mod options;
 mod panel;
 #[cfg(feature = "parquet")]
@@ -27,10 +28,11 @@ pub use atomic::{WriteError, atomically, end_of_links, name_aside};
 pub use cell::LARGEST;
 pub use columns::Columns;
 pub use csv_reader::{read_csv, read_csv_from};
-pub use csv_writer::{write_csv, write_csv_to, write_preprocessed_csv};
+pub use csv_writer::{write_csv, write_csv_to, write_preprocessed_blocks, write_preprocessed_csv};
 pub use distinct::{SameFile, distinct_files};
 pub use error::{DataError, EXCERPT, Line, Place, is_treacherous, visible};
 pub use labels::{Labels, PRODUCT};
+pub use large::{LargeRead, Scratch, StoredPanel, read_large};
 pub use options::{Cut, CutReason, Decimal, MissingRepair, Read, ReadOptions, Repairs, RowConvention, TextFormat};
 pub use panel::{Panel, PanelBuilder, PanelError, Person};
 #[cfg(feature = "parquet")]

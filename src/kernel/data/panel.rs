@@ -190,7 +190,33 @@ impl PanelBuilder {
     }
 }
 
+/// The arrays of a panel that was validated before it was stored: lengths by person instead of places.
+#[derive(Debug, Default)]
+pub(super) struct Stored {
+    pub ids: Vec<String>,
+    pub level: Vec<u32>,
+    pub state_rows: Vec<usize>,
+    pub decisions: Vec<usize>,
+    pub states: Vec<f64>,
+    pub actions: Vec<u32>,
+    pub rewards: Vec<f64>,
+}
+
 impl Panel {
+    /// A panel that was validated before it was stored.
+    pub(super) fn restored(levels: Labels, action_names: Labels, state_dim: usize, stored: Stored) -> Self {
+        let places = |lengths: &[usize]| {
+            let ends = lengths.iter().scan(0, |end, length| {
+                *end += length;
+                Some(*end)
+            });
+            std::iter::once(0).chain(ends).collect()
+        };
+        let (state_start, decision_start) = (places(&stored.state_rows), places(&stored.decisions));
+        let Stored { ids, level, states, actions, rewards, .. } = stored;
+        Self { levels, action_names, state_dim, ids, level, state_start, decision_start, states, actions, rewards }
+    }
+
     /// The sensitive levels z⁽¹⁾ … z⁽ᴷ⁾.
     pub fn levels(&self) -> &Labels {
         &self.levels

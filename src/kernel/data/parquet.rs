@@ -36,22 +36,36 @@ pub fn read_parquet(path: &Path, options: &ReadOptions) -> Result<Read, DataErro
     let opened = std::fs::File::open(path).map_err(|source| unreadable(file.clone(), source))?;
     // The Parquet library panics on some damaged files; to whoever brought the file that is one more way not to be valid.
     let read = quietly(AssertUnwindSafe(|| read_opened(&file, opened, options)));
-    read.unwrap_or_else(|_| Err(DataError::Parquet { file, reason: "it is damaged: it contradicts itself".into() }))
+    read.unwrap_or_else(|_| Err(damaged(&file)))
 }
 
 fn read_opened(file: &str, opened: std::fs::File, options: &ReadOptions) -> Result<Read, DataError> {
+    let (reader, mut table) = opened_table(file, opened, options, Some(MOST_CELLS))?;
+    let mut cells = vec![String::new(); table.source.header.len()];
+    for (row, number) in reader.into_iter().zip(1..) {
+        push(file, &mut table, &mut cells, row, number)?;
+    }
+    assemble(table, options)
+}
+
+/// A file whose figures about itself agree, and an empty table with its columns.
+fn opened_table(
+    file: &str,
+    opened: std::fs::File,
+    options: &ReadOptions,
+    most_cells: Option<i128>,
+) -> Result<(SerializedFileReader<std::fs::File>, Table), DataError> {
     let wrong = |error: ParquetError| DataError::Parquet { file: file.into(), reason: error.to_string() };
     let reader = SerializedFileReader::new(opened).map_err(wrong)?;
     let metadata = reader.metadata().file_metadata();
     let header: Vec<String> = metadata.schema().get_fields().iter().map(|field| field.name().to_string()).collect();
-    let columns = header.len();
-    check_size(file, metadata.num_rows(), columns)?;
+    check_size(file, metadata.num_rows(), header.len(), most_cells.unwrap_or(i128::MAX))?;
     let groups = reader.metadata().row_groups();
     let (rows, bytes) = groups.iter().fold((0i128, 0i128), |(rows, bytes), group| {
         (rows + i128::from(group.num_rows()), bytes + i128::from(group.total_byte_size()))
     });
     let damaged = groups.iter().any(|group| group.num_rows() < 0 || group.total_byte_size() < 0);
-    if damaged || rows != i128::from(metadata.num_rows()) || bytes > MOST_BYTES {
+    if damaged || rows != i128::from(metadata.num_rows()) || most_cells.is_some() && bytes > MOST_BYTES {
         let reason = format!(
             "its groups say that they have {rows} rows in {bytes} bytes, the file {} rows; at most {MOST_BYTES} bytes are read",
             metadata.num_rows()
@@ -59,20 +73,74 @@ fn read_opened(file: &str, opened: std::fs::File, options: &ReadOptions) -> Resu
         return Err(DataError::Parquet { file: file.into(), reason });
     }
     check_dictionaries(file, &reader)?;
-    let mut table = Table::new(
+    let table = Table::new(
         Source::new(file, header.into_iter(), options, Line::Row)?,
         options.missing,
         Decimals::new(options.format.decimal, false),
     );
-    let mut cells = vec![String::new(); columns];
-    for (row, number) in reader.get_row_iter(None).map_err(wrong)?.zip(1..) {
-        let row = row.map_err(wrong)?;
-        for (cell, (_, field)) in cells.iter_mut().zip(row.get_column_iter()) {
-            *cell = text(field);
-        }
-        table.push(number, |j| &cells[j])?;
+    Ok((reader, table))
+}
+
+/// Adds a row to a table; `cells` is working space.
+fn push(
+    file: &str,
+    table: &mut Table,
+    cells: &mut [String],
+    row: Result<::parquet::record::Row, ParquetError>,
+    number: u64,
+) -> Result<(), DataError> {
+    let row = row.map_err(|error| DataError::Parquet { file: file.into(), reason: error.to_string() })?;
+    for (cell, (_, field)) in cells.iter_mut().zip(row.get_column_iter()) {
+        *cell = text(field);
     }
-    assemble(table, options)
+    table.push(number, |j| &cells[j])
+}
+
+/// The rows of a file, some at a time.
+pub(super) struct Rows {
+    file: String,
+    rows: ::parquet::record::reader::RowIter<'static>,
+    /// An empty table, until it is handed out.
+    table: Option<Table>,
+    cells: Vec<String>,
+    read: u64,
+    /// Bytes of a table at which to stop.
+    chunk: usize,
+}
+
+impl Rows {
+    /// Opens a file; about `chunk` bytes are taken at a time.
+    pub fn open(path: &Path, options: &ReadOptions, chunk: usize) -> Result<Self, DataError> {
+        let file = path.display().to_string();
+        let opened = std::fs::File::open(path).map_err(|source| unreadable(file.clone(), source))?;
+        let opened = quietly(AssertUnwindSafe(|| opened_table(&file, opened, options, None)));
+        let (reader, table) = opened.unwrap_or_else(|_| Err(damaged(&file)))?;
+        let cells = vec![String::new(); table.source.header.len()];
+        Ok(Self { rows: reader.into_iter(), table: Some(table), cells, read: 0, chunk, file })
+    }
+
+    /// The next rows, and whether there are more.
+    pub fn fill(&mut self, table: &mut Option<Table>, keep: bool) -> Result<bool, DataError> {
+        if table.is_none() {
+            *table = self.table.take().map(|empty| if keep { empty } else { empty.without_kept() });
+        }
+        let Some(table) = table else { return Ok(false) };
+        let before = table.bytes();
+        let Self { rows, cells, read, chunk, file, .. } = self;
+        let filled = quietly(AssertUnwindSafe(|| {
+            while table.bytes() < before + *chunk {
+                let Some(row) = rows.next() else { return Ok(false) };
+                *read += 1;
+                push(file, table, cells, row, *read)?;
+            }
+            Ok(true)
+        }));
+        filled.unwrap_or_else(|_| Err(damaged(file)))
+    }
+}
+
+fn damaged(file: &str) -> DataError {
+    DataError::Parquet { file: file.into(), reason: "it is damaged: it contradicts itself".into() }
 }
 
 /// Cells that a file may have: as numbers they take 4 GiB. A few bytes of Parquet can stand for any number of them.
@@ -81,9 +149,9 @@ const MOST_CELLS: i128 = 1 << 29;
 /// Bytes that a file may become when it is decompressed.
 const MOST_BYTES: i128 = 1 << 33;
 
-fn check_size(file: &str, rows: i64, columns: usize) -> Result<(), DataError> {
+fn check_size(file: &str, rows: i64, columns: usize, most: i128) -> Result<(), DataError> {
     let cells = i128::from(rows) * columns as i128;
-    if (0..=MOST_CELLS).contains(&cells) {
+    if (0..=most).contains(&cells) {
         return Ok(());
     }
     let gibibytes = 8.0 * cells as f64 / (1u64 << 30) as f64;

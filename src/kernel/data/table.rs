@@ -62,9 +62,9 @@ pub(super) struct Row {
     pub person: usize,
     /// The code of the level in file order; not to be used on an incomplete row.
     pub level: u32,
-    missing: u32,
-    action: u32,
-    reward: f64,
+    pub missing: u32,
+    pub action: u32,
+    pub reward: f64,
 }
 
 const NO_ACTION: u32 = u32::MAX;
@@ -151,6 +151,68 @@ impl Table {
             if comma { self.kept.push(&cell(j).replace(',', ".")) } else { self.kept.push(cell(j)) }
         }
         Ok(())
+    }
+
+    /// An empty table of the same file, which knows what this one has found out about it.
+    pub fn successor(&self) -> Self {
+        Self {
+            levels: self.levels.clone(),
+            actions: self.actions.clone(),
+            times: self.times,
+            ..Self::new(self.source.clone(), self.repair, self.decimals.clone())
+        }
+    }
+
+    /// The same without text that is carried along.
+    pub fn without_kept(self) -> Self {
+        let mut source = self.source;
+        source.keeps.fill(false);
+        Self::new(source, self.repair, self.decimals)
+    }
+
+    /// Everything, or where more rows are to come everything but the last person; what is not taken stays.
+    ///
+    /// `None` when nothing can be taken yet.
+    pub fn take_whole_people(&mut self, is_end: bool) -> Option<Self> {
+        let last = self.rows.last()?.person;
+        let first = if is_end { self.rows.len() } else { self.rows.iter().rposition(|row| row.person != last)? + 1 };
+        let mut rest = self.successor();
+        for r in first..self.rows.len() {
+            rest.push_row(&self.ids[last], self.rows[r], self.states_of(r), self.kept_of(r));
+        }
+        let mut taken = std::mem::replace(self, rest);
+        let p = taken.source.roles.states.len();
+        taken.rows.truncate(first);
+        taken.states.truncate(first * p);
+        taken.kept.truncate(first);
+        if !is_end {
+            taken.ids.pop();
+        }
+        Some(taken)
+    }
+
+    /// Adds a row that was read before.
+    pub fn push_row<'k>(&mut self, id: &str, row: Row, states: &[f64], kept: impl Iterator<Item = &'k str>) {
+        let person = self.person(id);
+        self.rows.push(Row { person, ..row });
+        self.states.extend_from_slice(states);
+        kept.for_each(|cell| self.kept.push(cell));
+    }
+
+    /// The states of a row.
+    pub fn states_of(&self, row: usize) -> &[f64] {
+        let p = self.source.roles.states.len();
+        &self.states[row * p..(row + 1) * p]
+    }
+
+    /// The cells of a row that are carried along.
+    pub fn kept_of(&self, row: usize) -> impl ExactSizeIterator<Item = &str> {
+        (0..self.kept.width).map(move |column| self.kept.cell(row, column))
+    }
+
+    /// Bytes that the rows take, about.
+    pub fn bytes(&self) -> usize {
+        self.rows.len() * size_of::<Row>() + 8 * self.states.len() + self.kept.text.len() + 8 * self.kept.ends.len()
     }
 
     /// A number, or a date in seconds since 1970; one kind in a file.
@@ -334,7 +396,7 @@ fn with_point(cell: &str) -> Option<String> {
 }
 
 /// Codes for the names of a column in order of first appearance.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Names {
     pub names: Vec<String>,
     by_spelling: HashMap<String, u32>,
@@ -379,6 +441,11 @@ impl Kept {
     fn push(&mut self, cell: &str) {
         self.text.push_str(cell);
         self.ends.push(self.text.len());
+    }
+
+    fn truncate(&mut self, rows: usize) {
+        self.ends.truncate(rows * self.width);
+        self.text.truncate(self.ends.last().copied().unwrap_or(0));
     }
 
     /// The cell of a row in the `column`-th of the kept columns.

@@ -50,9 +50,7 @@ pub(super) fn decode(bytes: Vec<u8>, file: &str, encoding: Option<Encoding>) -> 
     } else {
         bytes
     };
-    if let Some((_, what, advice)) = OTHERS.iter().find(|(magic, ..)| bytes.starts_with(magic)) {
-        return Err(DataError::OtherFormat { file: file.into(), what, advice });
-    }
+    refuse_others(&bytes, file)?;
     // A column may be called PAR1; a Parquet file begins and ends so.
     if bytes.len() > 8 && bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1") {
         let (what, advice) = ("a Parquet file", "give it a name that ends in .parquet");
@@ -71,6 +69,14 @@ pub(super) fn decode(bytes: Vec<u8>, file: &str, encoding: Option<Encoding>) -> 
         Encoding::Windows1252 => bytes.iter().map(|&b| windows_1252(b)).collect::<String>().into_bytes(),
     };
     Ok(Decoded { bytes, notes })
+}
+
+/// Refuses what begins like a file of another kind.
+pub(super) fn refuse_others(bytes: &[u8], file: &str) -> Result<(), DataError> {
+    match OTHERS.iter().find(|(magic, ..)| bytes.starts_with(magic)) {
+        Some((_, what, advice)) => Err(DataError::OtherFormat { file: file.into(), what, advice }),
+        None => Ok(()),
+    }
 }
 
 #[cfg(feature = "gzip")]
@@ -101,7 +107,7 @@ fn decompress(_: &[u8], file: &str) -> Result<Vec<u8>, DataError> {
     Err(DataError::OtherFormat { file: file.into(), what, advice })
 }
 
-fn strip_mark(mut bytes: Vec<u8>) -> Vec<u8> {
+pub(super) fn strip_mark(mut bytes: Vec<u8>) -> Vec<u8> {
     if bytes.starts_with(b"\xef\xbb\xbf") {
         bytes.drain(..3);
     }
@@ -111,7 +117,7 @@ fn strip_mark(mut bytes: Vec<u8>) -> Vec<u8> {
 /// Letters of a header looked at: names of columns are mostly ASCII, and every second byte of ASCII in UTF-16 is 0.
 const LOOKED_AT: usize = 128;
 
-fn looks_like_utf16(bytes: &[u8]) -> bool {
+pub(super) fn looks_like_utf16(bytes: &[u8]) -> bool {
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         return true;
     }
@@ -135,7 +141,7 @@ fn utf16(bytes: &[u8], file: &str) -> Result<Vec<u8>, DataError> {
 }
 
 /// The letter of a byte. The five bytes that Windows-1252 leaves open stand for control characters, as browsers take them.
-fn windows_1252(byte: u8) -> char {
+pub(super) fn windows_1252(byte: u8) -> char {
     const HIGH: [char; 32] = [
         '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘',
         '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',

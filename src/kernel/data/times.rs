@@ -125,6 +125,36 @@ pub(super) fn rounded(times: &[f64], step: StepLength) -> (Vec<f64>, f64) {
     (steps.map(f64::round).collect(), away)
 }
 
+/// What the times of some people say about the steps of all: parts of a file add up to it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Pace {
+    /// On the scale of the file.
+    pub step: Step,
+    /// In months, as long as everybody keeps to one day of the month.
+    pub months: Option<Step>,
+    /// The largest share of a step that was rounded away, where a step was asked for.
+    pub away: f64,
+}
+
+impl Pace {
+    /// Of people whose times are sorted, each apart.
+    pub fn of(people: &[Vec<f64>], times: Times, asked: Option<StepLength>) -> Self {
+        let common = |people: &[Vec<f64>]| Step::common(people.iter().map(Vec::as_slice));
+        let months = match (times, asked) {
+            (Times::Dates, None) => in_months(people).map(|months| common(&months)),
+            _ => None,
+        };
+        let away = asked.map_or(0.0, |step| people.iter().map(|times| rounded(times, step).1).fold(0.0, f64::max));
+        Self { step: common(people), months, away }
+    }
+
+    /// Of both groups of people together.
+    pub fn and(self, other: Self) -> Self {
+        let months = self.months.zip(other.months).map(|(a, b)| a.and(b));
+        Self { step: self.step.and(other.step), months, away: self.away.max(other.away) }
+    }
+}
+
 /// The step from each time to the next, common to all people of a file.
 ///
 /// It is the smallest step any person takes (visits at 0, 6, 12, … months have a step of 6), and a gap is a step that differs from it,
@@ -147,6 +177,11 @@ impl Step {
     /// Steps of one, between times that were rounded to whole numbers of them.
     pub fn one() -> Self {
         Self { length: 1.0, whole: true }
+    }
+
+    /// The common step of two groups of people.
+    fn and(self, other: Self) -> Self {
+        Self { length: self.length.min(other.length), whole: self.whole && other.whole }
     }
 
     /// Whether `next` is not one step after `previous`.

@@ -69,6 +69,12 @@ pub enum FittedQError {
     /// Without penalties the data do not determine the weights.
     #[error("the data do not determine the weights, and there is no penalty that would")]
     NotDetermined,
+    /// A step that has no form for people on disk.
+    #[error("{0} needs everybody in memory: raise --memory")]
+    InMemory(&'static str),
+    /// Experience on disk could not be read back.
+    #[error("experience on disk cannot be read: {0}")]
+    Scratch(String),
     /// R ≤ 0.
     #[error("the reward bound is {0}; it must be positive")]
     RewardBound(f64),

@@ -2,7 +2,7 @@
 
 use super::features::FeatureMap;
 use crate::kernel::numeric::block;
-use crate::kernel::preprocess::{Experience, View};
+use crate::kernel::preprocess::{Experience, ExperienceRows, View};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -103,6 +103,12 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
         }
     }
 
+    /// The rows of some people on disk.
+    pub fn of_rows(rows: &'a ExperienceRows, width: usize, actions: usize, features: &'a F) -> Self {
+        let (action, reward) = (rows.actions.clone(), rows.rewards.clone());
+        Self { features, views: &rows.views, width, actions, action, reward, block_rows: block::rows(features.count()) }
+    }
+
     /// d, the number of features of an action.
     pub fn features(&self) -> usize {
         self.features.count()
@@ -150,13 +156,18 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
                 block::accumulate_gram(columns, m, &masks[..self.actions * m], sums);
             }
         });
+        (partial, self.gram_counts())
+    }
+
+    /// The number of transitions with each action.
+    pub(super) fn gram_counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.actions];
         for &a in &self.action {
             if let Some(count) = counts.get_mut(a as usize) {
                 *count += 1;
             }
         }
-        (partial, counts)
+        counts
     }
 
     /// The rows of features of the transitions with one action, one after another; for factorisations that need the rows themselves.

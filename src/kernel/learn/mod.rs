@@ -27,4 +27,7 @@ pub use propensity::{PropensityError, PropensityFit, PropensityOutcome, Softmax,
 pub(crate) use regressions::{Progress, Regressions, Stopping};
 pub use replay::Replay;
 pub use stability::{Stability, decision_values, stability};
-pub use stable_q::{Contrast, Coordinates, Group, Penalties, StableQ, StableSettings, stable_fitted_q};
+pub use stable_q::{
+    Contrast, Coordinates, Group, Penalties, StableQ, StableSettings, StoredChart, stable_fitted_q,
+    stable_fitted_q_stored,
+};

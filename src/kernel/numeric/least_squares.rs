@@ -157,15 +157,17 @@ impl<'a> Problem<'a> {
     }
 
     fn solve(&self) -> Result<LeastSquares, LeastSquaresError> {
-        let features = self.features;
-        let width = features + self.outputs;
-
         // Powers of two near each column's largest entry: exact to apply, and no square over- or underflows.
-        let mut scales = vec![1.0; width];
-        column_scales(self.design, &mut scales[..features]);
-        column_scales(self.targets, &mut scales[features..]);
+        let mut scales = vec![1.0; self.features + self.outputs];
+        column_scales(self.design, &mut scales[..self.features]);
+        column_scales(self.targets, &mut scales[self.features..]);
+        let mut folder = RowFolder::new(scales.len());
+        self.fold(&scales, &mut folder);
+        Ok(solved(folder, &scales, self.features, self.rows))
+    }
 
-        let mut folder = RowFolder::new(width);
+    fn fold(&self, scales: &[f64], folder: &mut RowFolder) {
+        let features = self.features;
         let mut next = 0;
         while next < self.rows {
             let taken = folder.room().min(self.rows - next);
@@ -178,24 +180,75 @@ impl<'a> Problem<'a> {
             });
             next += taken;
         }
-        let triangle = folder.finish();
-        let (design, targets) = triangle.as_ref().split_at_col(features);
+    }
+}
 
-        let solution = solve_triangle(design, targets, tolerance::rank(self.rows, features), &scales[..features]);
-        let unscale = |output: usize| scales[features + output].recip();
-        Ok(LeastSquares {
-            coefficients: (0..self.outputs)
-                .flat_map(|k| (0..features).map(move |j| (j, k)))
-                .map(|(j, k)| solution.coefficients[(j, k)] * unscale(k))
-                .collect(),
-            rank: solution.rank,
-            features,
-            outputs: self.outputs,
-            residual_sum_of_squares: (0..self.outputs)
-                .map(|k| (solution.residual_norms[k] * unscale(k)).powi(2))
-                .collect(),
-            condition: solution.condition,
-        })
+/// The solution from the triangle that all rows were folded into.
+fn solved(folder: RowFolder, scales: &[f64], features: usize, rows: usize) -> LeastSquares {
+    let outputs = scales.len() - features;
+    let triangle = folder.finish();
+    let (design, targets) = triangle.as_ref().split_at_col(features);
+    let solution = solve_triangle(design, targets, tolerance::rank(rows, features), &scales[..features]);
+    let unscale = |output: usize| scales[features + output].recip();
+    LeastSquares {
+        coefficients: (0..outputs)
+            .flat_map(|k| (0..features).map(move |j| (j, k)))
+            .map(|(j, k)| solution.coefficients[(j, k)] * unscale(k))
+            .collect(),
+        rank: solution.rank,
+        features,
+        outputs,
+        residual_sum_of_squares: (0..outputs).map(|k| (solution.residual_norms[k] * unscale(k)).powi(2)).collect(),
+        condition: solution.condition,
+    }
+}
+
+/// [`least_squares()`] on rows that arrive in parts.
+///
+/// # Precision
+/// That of [`least_squares()`], and the same digits: columns are scaled by powers of two that the first part decides.
+pub struct LeastSquaresRows {
+    features: usize,
+    outputs: usize,
+    rows: usize,
+    scales: Vec<f64>,
+    folder: RowFolder,
+}
+
+impl LeastSquaresRows {
+    /// No rows yet.
+    pub fn new(features: usize, outputs: usize) -> Self {
+        Self { features, outputs, rows: 0, scales: vec![], folder: RowFolder::new(features + outputs) }
+    }
+
+    /// Adds rows of the design, row-major, and their targets.
+    ///
+    /// # Errors
+    /// Those of [`least_squares()`]; no rows are none.
+    pub fn add(&mut self, design: &[f64], targets: &[f64]) -> Result<(), LeastSquaresError> {
+        if design.is_empty() && targets.is_empty() {
+            return Ok(());
+        }
+        let part = Problem::new(design, targets, self.features, self.outputs)?;
+        if self.scales.is_empty() {
+            self.scales.resize(self.features + self.outputs, 1.0);
+            column_scales(design, &mut self.scales[..self.features]);
+            column_scales(targets, &mut self.scales[self.features..]);
+        }
+        part.fold(&self.scales, &mut self.folder);
+        self.rows += part.rows;
+        Ok(())
+    }
+
+    /// The solution.
+    ///
+    /// # Errors
+    /// [`LeastSquaresError::NoRows`].
+    pub fn solve(self) -> Result<LeastSquares, LeastSquaresError> {
+        if self.rows == 0 {
+            return Err(LeastSquaresError::NoRows);
+        }
+        Ok(solved(self.folder, &self.scales, self.features, self.rows))
     }
 }
 

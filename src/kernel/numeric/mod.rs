@@ -8,6 +8,7 @@
 //! | the same for every weight of one penalty | `ridge_path` | the QR path |
 //! | Σ wⱼ columnⱼ and Xᵀy on blocks of rows | [`block`] | plain loops |
 //! | E f(U) for uniform or normal U | [`quadrature`] | moments in closed form |
+//! | the k-th smallest of more numbers than fit | `ranks` | sorting |
 //! | which random numbers? | [`Stream`] | pinned literals |
 //! | mean and its error | [`Estimate`], [`bootstrap_interval`], [`Law`] | hand-worked samples |
 //! | weights of resampled people | [`person_weights`] | moments of the exponential |
@@ -28,6 +29,7 @@ pub(crate) mod octets;
 mod packed;
 mod person_weights;
 pub mod quadrature;
+pub(crate) mod ranks;
 mod ridge;
 pub(crate) mod ridge_path;
 mod row_factor;
@@ -44,7 +46,7 @@ pub use estimate::Estimate;
 pub use gram::{Gram, GramFactor, GramRefusal};
 pub use holm::holm;
 pub use law::Law;
-pub use least_squares::{LeastSquares, LeastSquaresError, least_squares};
+pub use least_squares::{LeastSquares, LeastSquaresError, LeastSquaresRows, least_squares};
 pub use monomials::{Monomials, TooManyMonomials};
 pub use packed::{Packed, PackedError};
 pub use person_weights::person_weights;

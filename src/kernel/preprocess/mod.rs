@@ -13,6 +13,7 @@ mod observed;
 mod oracle;
 mod sequential;
 mod single_stage;
+mod stored;
 mod view;
 
 pub use batch::{Experience, StateOverflow, batch};
@@ -23,4 +24,5 @@ pub use observed::{Full, Unaware};
 pub use oracle::Oracle;
 pub use sequential::Sequential;
 pub use single_stage::SingleStage;
+pub use stored::{ExperienceRows, StoredExperience, StoringError, stored_batch};
 pub use view::{Augmented, Observed, Preprocessor, StateAndLevel, StateOnly, View};

@@ -30,6 +30,44 @@ const TAIL: f64 = 0.01;
 /// A spread below this share of the centre is rounding error of a constant.
 const CONSTANT: f64 = 1e-12;
 
+/// What there is to know about one coordinate.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Law {
+    pub mean: f64,
+    pub sd: f64,
+    /// The quantiles that it is held between.
+    pub low: f64,
+    pub high: f64,
+}
+
+/// Rows of B, which of them are deviations, the length of a row, and K where the last input is a code.
+pub(super) struct Reader {
+    matrix: Vec<f64>,
+    deviation: Vec<bool>,
+    expanded: usize,
+    levels: usize,
+}
+
+impl Reader {
+    /// How many coordinates there are.
+    pub fn count(&self) -> usize {
+        self.deviation.len()
+    }
+
+    /// One coordinate of a view.
+    pub fn coordinate(&self, c: usize, view: &[f64]) -> f64 {
+        let row = &self.matrix[c * self.expanded..(c + 1) * self.expanded];
+        let numbers = self.expanded - if self.levels > 1 { self.levels } else { 0 };
+        let numeric: f64 = row[..numbers].iter().zip(view).map(|(b, x)| b * x).sum();
+        numeric + if self.levels > 1 { row[numbers + view[numbers] as usize] } else { 0.0 }
+    }
+
+    /// The share of a coordinate that is held at either end. A code has few values, rare ones among them; every one of them was seen.
+    pub fn tail(&self, c: usize) -> f64 {
+        if self.deviation[c] && self.levels > 1 { 0.0 } else { TAIL }
+    }
+}
+
 /// A feature map, and which of its coordinates are deviations.
 pub(super) struct Charted {
     pub map: Winsorised,
@@ -60,21 +98,30 @@ impl Coordinates<'_> {
     /// A deviation is divided by the spread of its own state coordinate and never by its own: a D that hardly moves stays small, and
     /// a penalty on its weights keeps it out.
     pub(super) fn chart(&self, views: &[f64], width: usize, degree: usize) -> Result<Charted, WinsorisedError> {
-        let (matrix, deviation, expanded, levels) = self.matrix(width);
-        let (mut center, mut scale, mut low, mut high) = (vec![], vec![], vec![], vec![]);
-        for (c, row) in matrix.chunks_exact(expanded).enumerate() {
-            let numbers = expanded - if levels > 1 { levels } else { 0 };
-            let mut values: Vec<f64> = views
-                .chunks_exact(width)
-                .map(|view| {
-                    let numeric: f64 = row[..numbers].iter().zip(view).map(|(b, x)| b * x).sum();
-                    numeric + if levels > 1 { row[numbers + view[numbers] as usize] } else { 0.0 }
-                })
-                .collect();
+        let reader = self.reader(width);
+        let law = |c: usize| {
+            let mut values: Vec<f64> = views.chunks_exact(width).map(|view| reader.coordinate(c, view)).collect();
             values.sort_by(f64::total_cmp);
             let n = values.len() as f64;
             let mean = values.iter().sum::<f64>() / n;
             let sd = (values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt();
+            let tail = reader.tail(c);
+            Law { mean, sd, low: quantile(&values, tail), high: quantile(&values, 1.0 - tail) }
+        };
+        self.chart_by((0..reader.count()).map(law), width, degree)
+    }
+
+    /// [`chart`](Self::chart) from what there is to know about each coordinate.
+    pub(super) fn chart_by(
+        &self,
+        laws: impl Iterator<Item = Law>,
+        width: usize,
+        degree: usize,
+    ) -> Result<Charted, WinsorisedError> {
+        let Reader { matrix, deviation, levels, .. } = self.reader(width);
+        let (mut center, mut scale, mut low, mut high) = (vec![], vec![], vec![], vec![]);
+        for (c, law) in laws.enumerate() {
+            let Law { mean, sd, .. } = law;
             let unit = if sd > CONSTANT * mean.abs() { sd } else { 1.0 };
             // The states stand before the deviations, so the scale of a state coordinate is known by then.
             let divisor = match self {
@@ -82,16 +129,19 @@ impl Coordinates<'_> {
                 Self::Worlds { weights } => scale[(c - width / weights.len()) % (width / weights.len())],
                 Self::States { .. } => 1.0,
             };
-            let at = |share: f64| (quantile(&values, share) - mean) / divisor;
             center.push(mean);
             scale.push(divisor);
-            // A code has few values, rare ones among them; every one of them was seen.
-            let tail = if deviation[c] && levels > 1 { 0.0 } else { TAIL };
-            low.push(at(tail));
-            high.push(at(1.0 - tail));
+            low.push((law.low - mean) / divisor);
+            high.push((law.high - mean) / divisor);
         }
         let recipe = WinsorisedRecipe { degree, levels, matrix, center, scale, low, high };
         Ok(Charted { map: Winsorised::try_from(recipe)?, deviation })
+    }
+
+    /// How coordinates are read from views of this width.
+    pub(super) fn reader(&self, width: usize) -> Reader {
+        let (matrix, deviation, expanded, levels) = self.matrix(width);
+        Reader { matrix, deviation, expanded, levels }
     }
 
     /// Rows of B, which of them are deviations, the length of a row, and K where the last input is a code.

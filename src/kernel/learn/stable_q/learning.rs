@@ -1,9 +1,10 @@
 //! The iteration: penalties and degree while it warms up, then frozen and run until nothing moves.
 
 use super::Coordinates;
+use super::coordinates::Charted;
 use super::design::{Design, Group};
 use super::evidence::{Evidence, Rules, Sums, by_column, by_evidence, fit};
-use super::pessimism::{margins, projected};
+use super::passes::Passes;
 use crate::kernel::learn::features::{FeatureMap, Winsorised, WinsorisedError};
 use crate::kernel::learn::fitted_q_pass::{Backup, Sweep};
 use crate::kernel::learn::{FittedQError, LinearQ, Outcome, check};
@@ -130,22 +131,39 @@ pub fn stable_fitted_q<V: View>(
     if experience.transitions() == 0 {
         return Err(FittedQError::NoTransitions);
     }
-    let features = |degree: usize| (0..degree).fold(1, |n, d| n * (coordinates.count(width) + d + 1) / (d + 1));
+    let degree = main_degree(coordinates.count(width), actions)?;
+    let charted = coordinates.chart(experience.views(), width, degree)?;
+    check(experience, &charted.map, γ)?;
+    let sweep = Sweep::new(experience, &charted.map, |r| r);
+    let bounds = reward_bounds(experience, γ);
+    learn(&sweep, &charted, settings, bounds, experience.transitions(), actions)
+}
+
+/// The degree of the main part; refused before anything that grows with the square of the width.
+pub(super) fn main_degree(coordinates: usize, actions: usize) -> Result<usize, FittedQError> {
+    let features = |degree: usize| (0..degree).fold(1, |n, d| n * (coordinates + d + 1) / (d + 1));
     let degree = if features(DEGREE).saturating_mul(actions) <= MOST_COLUMNS { DEGREE } else { 1 };
-    // Before anything that grows with the square of the width.
-    if features(degree) > Monomials::LIMIT {
-        let (coordinates, found) = (coordinates.count(width), features(degree));
-        let limit = Monomials::LIMIT;
+    let (found, limit) = (features(degree), Monomials::LIMIT);
+    if found > limit {
         return Err(FittedQError::Features(format!(
             "degree {degree} in {coordinates} coordinates makes {found} of them, and at most {limit} are fitted; leave out states"
         )));
     }
-    let charted = coordinates.chart(experience.views(), width, degree)?;
-    check(experience, &charted.map, γ)?;
+    Ok(degree)
+}
 
-    let sweep = Sweep::new(experience, &charted.map, |r| r);
-    let (grams, counts) = sweep.gram();
-    let n = experience.transitions() as f64;
+/// The iteration, wherever its rows are.
+pub(super) fn learn<V: View>(
+    passes: &impl Passes,
+    charted: &Charted,
+    settings: &StableSettings,
+    bounds: (f64, f64),
+    transitions: usize,
+    actions: usize,
+) -> Result<StableQ<V>, FittedQError> {
+    let (γ, degree) = (settings.discount, charted.map.recipe().degree);
+    let (grams, counts) = passes.gram()?;
+    let n = transitions as f64;
     let shares: Vec<f64> = counts.iter().map(|count| *count as f64 / n).collect();
     let degrees = match settings.contrast {
         Contrast::Chosen => 0..=degree,
@@ -157,15 +175,14 @@ pub fn stable_fitted_q<V: View>(
             Candidate { contrast_degree: c, gram: design.gram(&grams), design }
         })
         .collect();
-    let bounds = reward_bounds(experience, γ);
-    let learner = Learner { sweep: &sweep, settings, bounds, n };
+    let learner = Learner { passes, settings, bounds, n };
     let mut weights = vec![0.0; actions * charted.map.count()];
 
     let mut rules = Rules { deviation_factor: settings.deviation_factor, design_effect: 1.0 };
     let mut choice = learner.choose(&candidates, &weights, rules)?;
     for _ in 1..ROUNDS {
-        learner.iterate(&choice, &choice.factor(), None, &mut weights, WARM_UP);
-        rules.design_effect = learner.design_effect(&choice, &weights);
+        learner.iterate(&choice, &choice.factor(), None, &mut weights, WARM_UP)?;
+        rules.design_effect = learner.design_effect(&choice, &weights)?;
         choice = learner.choose(&candidates, &weights, rules)?;
     }
 
@@ -178,8 +195,9 @@ pub fn stable_fitted_q<V: View>(
         let factor = choice.factor();
         let variance = choice.evidence.variance * rules.design_effect;
         let margins = (settings.pessimism > 0.0)
-            .then(|| margins(&sweep, &choice.candidate.design, &factor, variance, settings.pessimism));
-        let outcome = learner.iterate(&choice, &factor, margins.as_deref(), &mut weights, iterations);
+            .then(|| passes.margins(&choice.candidate.design, &factor, variance, settings.pessimism))
+            .transpose()?;
+        let outcome = learner.iterate(&choice, &factor, margins.as_deref(), &mut weights, iterations)?;
         let settled = matches!(outcome, Outcome::Converged { .. });
         if settled || raised == MOST_RAISES || !may_raise {
             break (outcome, margins);
@@ -188,13 +206,13 @@ pub fn stable_fitted_q<V: View>(
         choice.evidence.penalties.iter_mut().for_each(|λ| *λ *= RAISE);
     };
     if let Some(margins) = margins {
-        weights = projected(&sweep, &weights, &margins).unwrap_or(weights);
+        weights = passes.projected(&weights, &margins).unwrap_or(weights);
     }
 
     let Choice { candidate, evidence } = choice;
     Ok(StableQ {
         outcome,
-        transitions: experience.transitions(),
+        transitions,
         contrast_degree: candidate.contrast_degree,
         penalties: candidate.design.groups.iter().copied().zip(evidence.penalties).collect(),
         design_effect: rules.design_effect,
@@ -244,14 +262,14 @@ impl Choice<'_> {
     }
 }
 
-struct Learner<'a> {
-    sweep: &'a Sweep<'a, Winsorised>,
+struct Learner<'a, P> {
+    passes: &'a P,
     settings: &'a StableSettings,
     bounds: (f64, f64),
     n: f64,
 }
 
-impl Learner<'_> {
+impl<P: Passes> Learner<'_, P> {
     fn backup<'m>(&self, margins: Option<&'m [f64]>) -> Backup<'m> {
         Backup::BoundedMax { low: self.bounds.0, high: self.bounds.1, margins }
     }
@@ -264,12 +282,9 @@ impl Learner<'_> {
         rules: Rules,
     ) -> Result<Choice<'c>, FittedQError> {
         let γ = self.settings.discount;
-        let targets = self.sweep.target_rows(weights, γ, self.backup(None));
-        let transitions = || (0..targets.len()).filter(|&row| self.sweep.action_at(row).is_some());
-        let mean = transitions().map(|row| targets[row]).sum::<f64>() / self.n;
-        let squares: f64 = transitions().map(|row| (targets[row] - mean).powi(2)).sum();
+        let (mean, squares) = self.passes.spread(weights, γ, self.backup(None), self.n)?;
         let mut by_action = vec![0.0; weights.len()];
-        self.sweep.targets(weights, γ, self.backup(None), None, &mut by_action);
+        self.passes.moments(weights, γ, self.backup(None), &mut by_action)?;
         let evaluated = candidates.iter().filter_map(|candidate| {
             let (design, columns) = (&candidate.design, candidate.design.len());
             let mut moments = vec![0.0; columns];
@@ -297,7 +312,7 @@ impl Learner<'_> {
         margins: Option<&[f64]>,
         weights: &mut [f64],
         iterations: usize,
-    ) -> Outcome {
+    ) -> Result<Outcome, FittedQError> {
         let Candidate { design, gram, .. } = choice.candidate;
         let columns = design.len();
         let size: Vec<f64> = (0..columns).map(|j| (gram[j * columns + j] / self.n).sqrt()).collect();
@@ -305,7 +320,7 @@ impl Learner<'_> {
         let mut by_action = vec![0.0; weights.len()];
         let mut outcome = Outcome::IterationLimit { iterations: 0, change: f64::INFINITY };
         for b in 1..=iterations {
-            self.sweep.targets(weights, self.settings.discount, self.backup(margins), None, &mut by_action);
+            self.passes.moments(weights, self.settings.discount, self.backup(margins), &mut by_action)?;
             design.moments(&by_action, &mut after);
             factor.solve_in_place(&mut after);
             design.weights(&after, weights);
@@ -315,16 +330,16 @@ impl Learner<'_> {
                 largest = largest.max(after.abs() * size);
             }
             if !largest.is_finite() {
-                return Outcome::Diverged { iteration: b };
+                return Ok(Outcome::Diverged { iteration: b });
             }
             std::mem::swap(&mut before, &mut after);
             let change = if largest > 0.0 { moved / largest } else { 0.0 };
             if b > 1 && change <= self.settings.tolerance {
-                return Outcome::Converged { iterations: b };
+                return Ok(Outcome::Converged { iterations: b });
             }
             outcome = Outcome::IterationLimit { iterations: b, change };
         }
-        outcome
+        Ok(outcome)
     }
 
     /// The variance of sums of x·e over people, in units of what independent rows of equal variance would have; at least 1.
@@ -333,30 +348,16 @@ impl Learner<'_> {
     /// ```text
     /// mean over contrast columns j of  Σᵢ (Σₜ x_itj e_it)² / (σ² Σᵢₜ x_itj²)
     /// ```
-    fn design_effect(&self, choice: &Choice<'_>, weights: &[f64]) -> f64 {
+    fn design_effect(&self, choice: &Choice<'_>, weights: &[f64]) -> Result<f64, FittedQError> {
         let Candidate { design, gram, .. } = choice.candidate;
-        let (columns, d) = (design.len(), self.sweep.features());
+        let columns = design.len();
         let first = columns - design.contrast_columns();
-        let targets = self.sweep.target_rows(weights, self.settings.discount, self.backup(None));
-        let (mut row, mut person, mut squares) = (vec![0.0; columns], vec![0.0f64; columns], vec![0.0; columns]);
-        let mut residual = 0.0;
-        self.sweep.for_each_view(|at, φ| {
-            let Some(action) = self.sweep.action_at(at) else {
-                // A person's last view starts no transition.
-                squares.iter_mut().zip(&mut person).for_each(|(sum, s)| *sum += std::mem::take(s).powi(2));
-                return;
-            };
-            let fitted: f64 = weights[action * d..(action + 1) * d].iter().zip(φ).map(|(w, φ)| w * φ).sum();
-            let e = targets[at] - fitted;
-            residual += e * e;
-            design.row(φ, action, &mut row);
-            person.iter_mut().zip(&row).for_each(|(s, x)| *s += x * e);
-        });
+        let (residual, squares) = self.passes.effects(design, weights, self.settings.discount, self.backup(None))?;
         let ratios: Vec<f64> = (first..columns)
             .filter(|j| gram[j * columns + j] > 0.0)
             .map(|j| squares[j] * self.n / (residual * gram[j * columns + j]))
             .filter(|ratio| ratio.is_finite())
             .collect();
-        if ratios.is_empty() { 1.0 } else { (ratios.iter().sum::<f64>() / ratios.len() as f64).max(1.0) }
+        Ok(if ratios.is_empty() { 1.0 } else { (ratios.iter().sum::<f64>() / ratios.len() as f64).max(1.0) })
     }
 }

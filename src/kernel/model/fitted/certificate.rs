@@ -97,7 +97,7 @@ impl Certificate {
         self.people > 0
             && self.replicates > 0
             && self.mechanism.is_consistent()
-            && matches!(self.mechanism.means, Means::MeanTable(_))
+            && matches!(self.mechanism.means, Means::Table(_))
             && (self.noises.is_empty() || self.noises.len() == self.replicates)
             && self.noises.iter().all(|noise| {
                 noise.is_consistent(self.mechanism.state_dim, self.mechanism.levels(), self.mechanism.actions)
@@ -150,7 +150,7 @@ fn numbers_count(fitted: &Fitted) -> usize {
 /// Initial means, then the coefficients of the next state at each level and action; nets have none of these.
 fn state_numbers(fitted: &Fitted) -> Vec<f64> {
     let mut numbers: Vec<f64> = fitted.initial.concat();
-    if let Means::MeanTable(table) = &fitted.means {
+    if let Means::Table(table) = &fitted.means {
         for (level, by_action) in table.coefficients().iter().enumerate() {
             let size = fitted.state_dim * table.basis(level).count();
             by_action.iter().for_each(|c| numbers.extend_from_slice(&c[..size]));
@@ -166,7 +166,7 @@ fn with_state_numbers(fitted: &Fitted, numbers: &[f64]) -> Fitted {
     for (x, new) in changed.initial.iter_mut().flatten().zip(numbers.by_ref()) {
         *x = new;
     }
-    if let Means::MeanTable(table) = &fitted.means {
+    if let Means::Table(table) = &fitted.means {
         let mut coefficients = table.coefficients().to_vec();
         for (level, by_action) in coefficients.iter_mut().enumerate() {
             let size = fitted.state_dim * table.basis(level).count();
@@ -174,7 +174,7 @@ fn with_state_numbers(fitted: &Fitted, numbers: &[f64]) -> Fitted {
                 c[..size].fill_with(|| numbers.next().expect("as many numbers as coefficients"));
             }
         }
-        changed.means = Means::MeanTable(table.with_coefficients(coefficients));
+        changed.means = Means::Table(table.with_coefficients(coefficients));
     }
     changed
 }

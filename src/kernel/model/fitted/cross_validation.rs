@@ -22,19 +22,55 @@ const FOLDS: usize = 5;
 /// Files in which levels take turns can: of 40 levels in turn, the people of one are 40 apart and would all be in one fold, without which
 /// nothing is known of their level. Where some level would lie in a single fold, people are counted within their level instead.
 fn folds_of(panel: &Panel) -> Vec<usize> {
-    let by_place: Vec<usize> = (0..panel.people()).map(|i| i % FOLDS).collect();
-    let mut people: Vec<Vec<usize>> = vec![vec![]; panel.levels().len()];
-    panel.level_codes().iter().zip(&by_place).for_each(|(&z, &fold)| people[z as usize].push(fold));
-    let is_bunched = |folds: &Vec<usize>| folds.len() > 1 && folds.iter().all(|fold| *fold == folds[0]);
-    if !people.iter().any(is_bunched) {
-        return by_place;
+    let mut bunches = Bunches::new(panel.levels().len());
+    panel.level_codes().iter().for_each(|&z| bunches.meet(z));
+    let mut counter = bunches.counter();
+    panel.level_codes().iter().map(|&z| counter.next(z)).collect()
+}
+
+/// The people met at each level: how many, and in which folds their places would put them.
+pub(super) struct Bunches {
+    place: usize,
+    met: Vec<(usize, [bool; FOLDS])>,
+}
+
+impl Bunches {
+    pub fn new(levels: usize) -> Self {
+        Self { place: 0, met: vec![(0, [false; FOLDS]); levels] }
     }
-    let mut met = vec![0; people.len()];
-    let counted = panel.level_codes().iter().map(|&z| {
-        met[z as usize] += 1;
-        (z as usize + met[z as usize]) % FOLDS
-    });
-    counted.collect()
+
+    /// Meets the next person.
+    pub fn meet(&mut self, level: u32) {
+        let (count, folds) = &mut self.met[level as usize];
+        *count += 1;
+        folds[self.place % FOLDS] = true;
+        self.place += 1;
+    }
+
+    /// What gives each person their fold, once everybody was met.
+    pub fn counter(&self) -> FoldCounter {
+        let is_bunched =
+            |(count, folds): &(usize, [bool; FOLDS])| *count > 1 && folds.iter().filter(|f| **f).count() == 1;
+        let within_levels = self.met.iter().any(is_bunched);
+        FoldCounter { within_levels, place: 0, met: vec![0; self.met.len()] }
+    }
+}
+
+/// The fold of one person after another.
+#[derive(Clone)]
+pub(super) struct FoldCounter {
+    within_levels: bool,
+    place: usize,
+    met: Vec<usize>,
+}
+
+impl FoldCounter {
+    pub fn next(&mut self, level: u32) -> usize {
+        let z = level as usize;
+        self.met[z] += 1;
+        self.place += 1;
+        if self.within_levels { (z + self.met[z]) % FOLDS } else { (self.place - 1) % FOLDS }
+    }
 }
 
 /// Rows multiplied at a time.
@@ -71,6 +107,11 @@ pub(super) fn spline_basis(panel: &Panel, only: Option<usize>) -> StateBasis {
     StateBasis::Spline(splines.collect())
 }
 
+/// The ranks among `n` sorted numbers at which [`spline_basis`] has its knots.
+pub(super) fn knot_ranks(n: usize) -> Vec<usize> {
+    NaturalSpline::ranks(n, KNOTS)
+}
+
 /// The penalty of each output (next states, then the reward) that predicts unseen people best.
 ///
 /// The fit will be iterated, and a slope above 1 makes errors grow from step to step. Wiggles in small samples have such slopes, so
@@ -83,12 +124,17 @@ pub(super) fn spline_basis(panel: &Panel, only: Option<usize>) -> StateBasis {
 /// One reduction a fold serves all penalties and outputs: with n rows and d columns the cost is O(n d² + min(n, d)³), and growing the
 /// number of state columns multiplies d.
 pub(super) fn choose(design: &Design) -> Vec<Smoothing> {
+    choose_by(design, Bends::new(design).map(|bends| (Folds::of(design, &bends), bends)))
+}
+
+/// [`choose`] from the sums of each fold, where the columns can be told apart into straight ones and bends.
+pub(super) fn choose_by(design: &Design, sums: Option<(Folds, Bends)>) -> Vec<Smoothing> {
     let p = design.panel.state_dim();
     // Only splines bend.
     let grid = if matches!(design.basis, StateBasis::Spline(_)) { penalties().collect() } else { vec![0.0] };
     // When not even a straight line is determined without some fold, the fit itself will report its rank.
     let undetermined = Smoothing { penalty: grid[0], error: f64::INFINITY, degrees: design.columns() as f64 };
-    let Some(judged) = Bends::new(design).and_then(|bends| Judged::new(design, bends, &grid)) else {
+    let Some(judged) = sums.and_then(|(folds, bends)| Judged::new(design, folds, bends, &grid)) else {
         return vec![undetermined; p + 1];
     };
     let slopes = Slopes::of(design.basis);
@@ -116,9 +162,8 @@ struct Judged {
 
 impl Judged {
     /// `None` when some fold's complement does not determine a straight line.
-    fn new(design: &Design, bends: Bends, grid: &[f64]) -> Option<Self> {
+    fn new(design: &Design, folds: Folds, bends: Bends, grid: &[f64]) -> Option<Self> {
         let outputs = design.panel.state_dim() + 1;
-        let folds = Folds::of(design, &bends);
         let rows: usize = folds.rows.iter().sum();
         let everybody = folds.path_without(&bends, None)?;
         let mut errors = vec![0.0; outputs * grid.len()];
@@ -149,48 +194,85 @@ impl Judged {
 }
 
 /// [X₀ X₁ Y] of each fold: its Gram matrix, or where rows are few the rows themselves.
-struct Folds {
+pub(super) struct Folds {
     width: usize,
     rows: Vec<usize>,
     are_rows: bool,
     sums: Vec<Vec<f64>>,
 }
 
-impl Folds {
-    fn of(design: &Design, bends: &Bends) -> Self {
+/// The decisions of a person whose next state is known.
+pub(super) fn steps(person: &Person<'_>, p: usize) -> usize {
+    (person.states.len() / p).saturating_sub(1).min(person.actions.len())
+}
+
+/// [`Folds`] while people are added to them.
+pub(super) struct FoldSums {
+    width: usize,
+    rows: Vec<usize>,
+    are_rows: bool,
+    kept: Vec<Vec<f64>>,
+    grams: Vec<Gram>,
+    functions: Vec<f64>,
+    row: Vec<f64>,
+}
+
+impl FoldSums {
+    /// For as many `rows` as there will be in all.
+    pub fn new(design: &Design, bends: &Bends, rows: usize) -> Self {
+        let width = design.columns() + design.panel.state_dim() + 1;
+        let are_rows = rows < bends.penalised();
+        Self {
+            width,
+            rows: vec![0; FOLDS],
+            are_rows,
+            kept: vec![vec![]; FOLDS],
+            grams: if are_rows { vec![] } else { (0..FOLDS).map(|_| Gram::new(width)).collect() },
+            functions: vec![0.0; design.basis.count()],
+            row: Vec::new(),
+        }
+    }
+
+    /// Adds a person to a fold.
+    pub fn add(&mut self, design: &Design, bends: &Bends, fold: usize, person: &Person<'_>) {
         let p = design.panel.state_dim();
-        let width = design.columns() + p + 1;
-        let (mut functions, mut row) = (vec![0.0; design.basis.count()], Vec::new());
-        let steps = |person: &Person<'_>| (person.states.len() / p).saturating_sub(1).min(person.actions.len());
-        let mut rows = vec![0; FOLDS];
-        let fold_of = folds_of(design.panel);
-        design.people().for_each(|(i, person)| rows[fold_of[i]] += steps(&person));
-        let are_rows = rows.iter().sum::<usize>() < bends.penalised();
-        let mut kept: Vec<Vec<f64>> = vec![vec![]; FOLDS];
-        let mut grams: Vec<Gram> = if are_rows { vec![] } else { (0..FOLDS).map(|_| Gram::new(width)).collect() };
-        for (i, person) in design.people() {
-            let fold = fold_of[i];
-            for t in 0..steps(&person) {
-                let (state, next) = (&person.states[t * p..(t + 1) * p], &person.states[(t + 1) * p..(t + 2) * p]);
-                let out = if are_rows { &mut row } else { &mut kept[fold] };
-                design.push_row(person.level as usize, state, person.actions[t], &mut functions, out);
-                out.extend_from_slice(next);
-                out.push(person.rewards[t]);
-                if are_rows {
-                    bends.push(&row, &mut kept[fold]);
-                    row.clear();
-                }
-            }
-            if !are_rows && kept[fold].len() >= ROWS * width {
-                grams[fold].add_rows(&kept[fold]);
-                kept[fold].clear();
+        self.rows[fold] += steps(person, p);
+        for t in 0..steps(person, p) {
+            let (state, next) = (&person.states[t * p..(t + 1) * p], &person.states[(t + 1) * p..(t + 2) * p]);
+            let out = if self.are_rows { &mut self.row } else { &mut self.kept[fold] };
+            design.push_row(person.level as usize, state, person.actions[t], &mut self.functions, out);
+            out.extend_from_slice(next);
+            out.push(person.rewards[t]);
+            if self.are_rows {
+                bends.push(&self.row, &mut self.kept[fold]);
+                self.row.clear();
             }
         }
+        if !self.are_rows && self.kept[fold].len() >= ROWS * self.width {
+            self.grams[fold].add_rows(&self.kept[fold]);
+            self.kept[fold].clear();
+        }
+    }
+
+    /// The sums of everybody who was added.
+    pub fn finish(self, bends: &Bends) -> Folds {
+        let Self { width, rows, are_rows, mut kept, mut grams, .. } = self;
         for (gram, rest) in grams.iter_mut().zip(&mut kept) {
             gram.add_rows(rest);
             *rest = bends.of_gram(gram.matrix(), width);
         }
-        Self { width, rows, are_rows, sums: kept }
+        Folds { width, rows, are_rows, sums: kept }
+    }
+}
+
+impl Folds {
+    fn of(design: &Design, bends: &Bends) -> Self {
+        let p = design.panel.state_dim();
+        let fold_of = folds_of(design.panel);
+        let rows = design.people().map(|(_, person)| steps(&person, p)).sum();
+        let mut sums = FoldSums::new(design, bends, rows);
+        design.people().for_each(|(i, person)| sums.add(design, bends, fold_of[i], &person));
+        sums.finish(bends)
     }
 
     /// The solutions on everybody, or on all but a fold.
@@ -341,7 +423,8 @@ mod tests {
             functions
         };
         let penalty = 0.01;
-        let judged = Judged::new(&design, Bends::new(&design).unwrap(), &[penalty]).unwrap();
+        let bends = Bends::new(&design).unwrap();
+        let judged = Judged::new(&design, Folds::of(&design, &bends), bends, &[penalty]).unwrap();
         for (output, error) in judged.errors.iter().enumerate() {
             // Everybody's decisions: the fold, the functions of the state, and what followed.
             let decisions = || {

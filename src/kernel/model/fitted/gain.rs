@@ -29,10 +29,22 @@ pub fn one_step_gain(mechanism: &impl Mechanism, panel: &Panel) -> f64 {
             high[j] = high[j].max(state[j]);
         }
     }
-    let range: Vec<f64> = low.iter().zip(&high).map(|(l, h)| if h > l { h - l } else { 1.0 }).collect();
-    let stride = panel.state_rows().div_ceil(STATES).max(1);
+    let sample: Vec<f64> =
+        panel.states().chunks_exact(p).step_by(stride(panel.state_rows())).flatten().copied().collect();
+    gain_at(mechanism, (&low, &high), &sample)
+}
+
+/// Every so many of `rows` states are looked at.
+pub(super) fn stride(rows: usize) -> usize {
+    rows.div_ceil(STATES).max(1)
+}
+
+/// [`one_step_gain`] from the range of all states and a sample of them.
+pub(super) fn gain_at(mechanism: &impl Mechanism, (low, high): (&[f64], &[f64]), sample: &[f64]) -> f64 {
+    let p = low.len();
+    let range: Vec<f64> = low.iter().zip(high).map(|(l, h)| if h > l { h - l } else { 1.0 }).collect();
     let mut points: Vec<f64> = Vec::new();
-    for state in panel.states().chunks_exact(p).step_by(stride) {
+    for state in sample.chunks_exact(p) {
         for shift in [-1.0, 0.0, 1.0] {
             points.extend(state.iter().zip(&range).map(|(s, r)| s + shift * r));
         }

@@ -47,12 +47,7 @@ pub(super) fn groups(
 
 fn group(panel: &Panel, basis: Basis, only: Option<usize>, code: LevelCode, values: &[f64]) -> Result<Group, FitError> {
     let p = panel.state_dim();
-    let basis = match basis {
-        Basis::Linear | Basis::Neural => StateBasis::Linear { coordinates: p },
-        Basis::Polynomial(degree) => StateBasis::Polynomial(Monomials::new(p, degree)?),
-        Basis::Trigonometric => StateBasis::Trigonometric { coordinates: p },
-        Basis::Spline => spline_basis(panel, only),
-    };
+    let basis = basis_without_knots(basis, p)?.unwrap_or_else(|| spline_basis(panel, only));
     let pooling = if only.is_some() { Pooling::PerLevel } else { Pooling::Pooled };
     let blocks = blocks(&basis, pooling, code, panel.action_names().len(), panel.levels().len());
     let design = Design { panel, basis: &basis, blocks: &blocks, values, only };
@@ -61,10 +56,20 @@ fn group(panel: &Panel, basis: Basis, only: Option<usize>, code: LevelCode, valu
     Ok(Group { only, basis, smoothing })
 }
 
+/// The functions of p coordinates that do not depend on data; `None` for splines, whose knots do.
+pub(super) fn basis_without_knots(basis: Basis, p: usize) -> Result<Option<StateBasis>, FitError> {
+    Ok(match basis {
+        Basis::Linear | Basis::Neural => Some(StateBasis::Linear { coordinates: p }),
+        Basis::Polynomial(degree) => Some(StateBasis::Polynomial(Monomials::new(p, degree)?)),
+        Basis::Trigonometric => Some(StateBasis::Trigonometric { coordinates: p }),
+        Basis::Spline => None,
+    })
+}
+
 /// Cross-validated sum of squares of each output over its spread, added up: a scale-free measure of how unseen people are predicted.
 fn error(panel: &Panel, groups: &[Group]) -> f64 {
     let p = panel.state_dim();
-    (0..=p)
+    let spreads: Vec<f64> = (0..=p)
         .map(|output| {
             let values = panel.iter().flat_map(|person| {
                 let next = person.states.iter().skip(p + output).step_by(p);
@@ -78,10 +83,16 @@ fn error(panel: &Panel, groups: &[Group]) -> f64 {
                 sum += y;
                 squares += y * y;
             });
-            let spread = squares - sum * sum / f64::max(count, 1.0);
-            groups.iter().map(|group| group.smoothing[output].error).sum::<f64>() / spread.max(f64::MIN_POSITIVE)
+            squares - sum * sum / f64::max(count, 1.0)
         })
-        .sum()
+        .collect();
+    error_over(&spreads, groups)
+}
+
+/// [`error`] from the spread of each output.
+pub(super) fn error_over(spreads: &[f64], groups: &[Group]) -> f64 {
+    let error = |output: usize| groups.iter().map(|group| group.smoothing[output].error).sum::<f64>();
+    spreads.iter().enumerate().map(|(output, spread)| error(output) / spread.max(f64::MIN_POSITIVE)).sum()
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod refit;
 mod regression;
 mod reweigh;
 mod spline;
+mod stored;
 mod terms;
 
 pub use balanced::Balanced;
@@ -27,6 +28,7 @@ pub use noise::{Candidate, FittedNoise, Nature, NoiseChoice, NoiseReport, Output
 pub use refit::{RefitError, Refitter};
 pub use regression::RegressionReport;
 pub use spline::{KnotError, NaturalSpline};
+pub use stored::fit_stored;
 
 #[cfg(test)]
 mod tests;
@@ -149,6 +151,17 @@ pub enum FitError {
         /// Memory it may take, in GiB.
         allowed: f64,
     },
+    /// A step that has no form for people on disk.
+    #[error("{what} needs all {people} people in memory: raise --memory")]
+    InMemory {
+        /// The step.
+        what: &'static str,
+        /// N.
+        people: usize,
+    },
+    /// People on disk could not be read back.
+    #[error("people on disk cannot be read: {0}")]
+    Scratch(String),
     /// Too high a degree.
     #[error(transparent)]
     Degree(#[from] TooManyMonomials),
@@ -175,7 +188,7 @@ pub struct Fitted {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Means {
-    MeanTable(MeanTable),
+    Table(MeanTable),
     Nets(Nets),
 }
 
@@ -203,15 +216,15 @@ fn fit_groups(panel: &Panel, settings: &FitSettings) -> Result<(Fitted, Pooling,
     let initial = initial_means(panel)?;
     let (pooling, groups) = groups::groups(panel, basis, pooling, code, &values)?;
     let (table, reports) = fit_table(panel, &groups, pooling, code, &values)?;
-    let mut fitted = Fitted::new(panel, initial, Means::MeanTable(table), reports);
+    let mut fitted = Fitted::new(panel, initial, Means::Table(table), reports);
     if noise == NoiseChoice::Additive && keep.is_empty() {
         return Ok((fitted.with_gain(panel), pooling, groups));
     }
     let mut law = FittedNoise::choose(&fitted, panel, noise, keep, stream);
     let precisions = law.precisions(panel);
-    if let (Means::MeanTable(table), true) = (&fitted.means, precisions.iter().any(Option::is_some)) {
+    if let (Means::Table(table), true) = (&fitted.means, precisions.iter().any(Option::is_some)) {
         let table = reweigh(panel, &groups, (pooling, code, &values), table.clone(), &precisions)?;
-        fitted.means = Means::MeanTable(table);
+        fitted.means = Means::Table(table);
         law = law.refit(&fitted, panel, &vec![1.0; panel.people()]);
     }
     Ok((fitted.with_noise(law, panel), pooling, groups))
@@ -288,7 +301,7 @@ impl Fitted {
     /// The functions of the state at one level; nets have none.
     pub fn basis(&self, level: usize) -> Option<&StateBasis> {
         match &self.means {
-            Means::MeanTable(table) => Some(table.basis(level)),
+            Means::Table(table) => Some(table.basis(level)),
             Means::Nets(_) => None,
         }
     }
@@ -298,7 +311,7 @@ impl Fitted {
         let (p, levels) = (self.state_dim, self.initial.len());
         let initial_fits = self.initial.iter().all(|m| m.len() == p && m.iter().all(|x| x.is_finite()));
         let means_fit = match &self.means {
-            Means::MeanTable(table) => table.is_consistent(p, levels, self.actions),
+            Means::Table(table) => table.is_consistent(p, levels, self.actions),
             Means::Nets(nets) => nets.is_consistent(p, levels, self.actions),
         };
         let noise_fits = self.noise.as_ref().is_none_or(|noise| noise.is_consistent(p, levels, self.actions));
@@ -325,7 +338,7 @@ impl Mechanism for Fitted {
 
     fn mean(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]) {
         match &self.means {
-            Means::MeanTable(table) => table.mean(level, states, actions, next, rewards),
+            Means::Table(table) => table.mean(level, states, actions, next, rewards),
             Means::Nets(nets) => nets.mean(level, states, actions, next, rewards),
         }
     }

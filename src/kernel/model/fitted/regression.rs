@@ -352,9 +352,14 @@ fn column(targets: &[f64], j: usize, outputs: usize) -> Vec<f64> {
 /// degrees of freedom, the first is a large number divided by a small one (122 was seen where people spread by 33).
 fn residual_sd(sum_of_squares: f64, degrees: f64, observed: &[f64]) -> f64 {
     let rows = observed.len() as f64;
-    let residual = (sum_of_squares / (rows - degrees).max(1.0)).sqrt();
     let mean = observed.iter().sum::<f64>() / rows;
-    let raw = (observed.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / (rows - 1.0)).sqrt();
+    residual_sd_of(sum_of_squares, degrees, rows, observed.iter().map(|y| (y - mean).powi(2)).sum())
+}
+
+/// [`residual_sd`] from the sum of squares around the mean.
+pub(super) fn residual_sd_of(sum_of_squares: f64, degrees: f64, rows: f64, around_mean: f64) -> f64 {
+    let residual = (sum_of_squares / (rows - degrees).max(1.0)).sqrt();
+    let raw = (around_mean / (rows - 1.0)).sqrt();
     if rows > 1.0 { residual.min(raw) } else { residual }
 }
 

@@ -65,11 +65,19 @@ impl NaturalSpline {
     /// When the values do not have two distinct quantiles the line through 0 and 1 is all there is.
     pub fn at_quantiles(values: &mut [f64], count: usize) -> Self {
         values.sort_by(f64::total_cmp);
-        let Some(last) = values.len().checked_sub(1) else { return Self::line() };
-        let at = |k: usize| values[(last as f64 * k as f64 / (count - 1) as f64).round() as usize];
-        let mut knots: Vec<f64> = (0..count).map(at).collect();
-        knots.dedup();
-        Self::new(knots).unwrap_or_else(|_| Self::line())
+        Self::through(Self::ranks(values.len(), count).into_iter().map(|rank| values[rank]).collect())
+    }
+
+    /// The ranks of `count` equally spaced quantiles among `n` sorted values.
+    pub(super) fn ranks(n: usize, count: usize) -> Vec<usize> {
+        let rank = |last: usize, k: usize| (last as f64 * k as f64 / (count - 1) as f64).round() as usize;
+        n.checked_sub(1).map_or_else(Vec::new, |last| (0..count).map(|k| rank(last, k)).collect())
+    }
+
+    /// The basis on sorted quantiles, repeats merged.
+    pub(super) fn through(mut quantiles: Vec<f64>) -> Self {
+        quantiles.dedup();
+        Self::new(quantiles).unwrap_or_else(|_| Self::line())
     }
 
     /// m − 1, the number of functions.

@@ -174,7 +174,7 @@ impl Refitter {
             reports.push(regression.solve(weights, precisions, bends, &mut coefficients)?);
         }
         let bases = self.regressions.iter().map(|regression| regression.basis().clone()).collect();
-        let means = Means::MeanTable(Coefficients::new(bases, coefficients).into());
+        let means = Means::Table(Coefficients::new(bases, coefficients).into());
         Ok(Fitted { initial, means, reports, ..self.fitted.clone() })
     }
 

@@ -105,7 +105,7 @@ fn whole_weights_are_people_standing_there_as_often() {
         let (pooling, groups) = groups(&panel, settings.basis, settings.pooling, settings.code, &values).unwrap();
         let (table, reports) = fit_table(&resampled, &groups, pooling, settings.code, &values).unwrap();
         let initial = initial_means(&resampled).unwrap();
-        let expected = Fitted { initial, means: Means::MeanTable(table), reports, ..refitted.clone() };
+        let expected = Fitted { initial, means: Means::Table(table), reports, ..refitted.clone() };
         let far = difference(&refitted, &expected);
         assert!(far < TWO_ROUTES, "{settings:?}: {far}");
         for (a, b) in refitted.reports().iter().zip(expected.reports()) {

@@ -1,0 +1,328 @@
+//! People who do not fit in memory give what they give in memory: the same files, the same policies to rounding, the same errors.
+
+use counterfair::fair::{LargePeople, Memory, preprocess};
+use counterfair::kernel::data::{Columns, MissingRepair, RowConvention, write};
+use counterfair::kernel::model::fitted::{Basis, FitSettings, NoiseChoice, Pooling};
+use counterfair::kernel::model::worlds::by_name;
+use counterfair::kernel::model::{Exogenous, simulate};
+use counterfair::prelude::*;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A folder of its own for each test, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("counterfair-large-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Memory for a few dozen people at a time.
+    fn memory(&self) -> Memory {
+        Memory { bytes: 300_000, scratch: self.0.clone() }
+    }
+
+    fn scratch_is_empty(&self) -> bool {
+        let names = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with("counterfair-scratch")).count() == 0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A simulated file: 700 people, six decisions.
+fn simulated(folder: &Folder, world: &str) -> String {
+    let world = by_name(world, 1.0).unwrap();
+    let panel = simulate(&*world, &Exogenous::draw(&*world, 700, 6, Stream::new(5)));
+    let path = folder.file("simulated.csv");
+    write(&path, &panel, &Columns::default(), RowConvention::Incoming).unwrap();
+    fs::read_to_string(&path).unwrap()
+}
+
+fn settings(noise: NoiseChoice) -> Preprocessing {
+    Preprocessing { mechanism: FitSettings { noise, ..FitSettings::default() }, ..Preprocessing::default() }
+}
+
+/// The largest relative difference of two JSON values of one shape.
+fn apart(a: &Value, b: &Value, place: &str) -> f64 {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>(), "{place}");
+            a.iter().map(|(key, value)| apart(value, &b[key], &format!("{place}/{key}"))).fold(0.0, f64::max)
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            assert_eq!(a.len(), b.len(), "{place}");
+            a.iter().zip(b).map(|(a, b)| apart(a, b, place)).fold(0.0, f64::max)
+        }
+        (Value::Number(x), Value::Number(y)) => {
+            let (x, y) = (x.as_f64().unwrap(), y.as_f64().unwrap());
+            if x == y { 0.0 } else { (x - y).abs() / x.abs().max(y.abs()) }
+        }
+        _ => {
+            assert_eq!(a, b, "{place}");
+            0.0
+        }
+    }
+}
+
+/// Sums of a few thousand terms in another order, times condition numbers of some hundreds; penalties that are chosen by a search end within
+/// 1e-8 of each other.
+const ROUNDING: f64 = 1e-7;
+
+fn same_policy(path: &Path, folder: &Folder, options: &ReadOptions, learner: &Learner) {
+    let learner = Learner { replicates: 0, splits: 0, ..learner.clone() };
+    let whole = learner.learn(&People::read_with(path, options).unwrap()).unwrap();
+    let large = LargePeople::read(path, options, &folder.memory(), false).unwrap();
+    let streamed = learner.learn_large(&large, &mut |_| {}).unwrap().policy;
+    let json = |policy: &Policy, name: &str| -> Value {
+        let path = folder.file(name);
+        policy.save(&path).unwrap();
+        serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+    };
+    let apart = apart(&json(&whole, "whole.json"), &json(&streamed, "streamed.json"), "");
+    assert!(apart < ROUNDING, "{apart}");
+    drop(large);
+    assert!(folder.scratch_is_empty());
+}
+
+fn learner(method: Method) -> Learner {
+    Learner { preprocessing: settings(NoiseChoice::Additive), ..Learner::new(method) }
+}
+
+#[test]
+fn a_policy_is_the_one_learned_in_memory_for_each_method_and_number_of_levels_and_states() {
+    let folder = Folder::new("methods");
+    let path = folder.file("people.csv");
+    for world in ["linear", "three-levels-mixed"] {
+        fs::write(&path, simulated(&folder, world)).unwrap();
+        for method in [Method::Ours, Method::Full, Method::Unaware] {
+            same_policy(&path, &folder, &ReadOptions::default(), &learner(method));
+        }
+    }
+}
+
+#[test]
+fn bases_without_knots_and_levels_together_or_apart_are_fitted_alike() {
+    let folder = Folder::new("bases");
+    let path = folder.file("people.csv");
+    fs::write(&path, simulated(&folder, "three-levels-mixed")).unwrap();
+    for (basis, pooling) in [
+        (Basis::Linear, Pooling::Pooled),
+        (Basis::Polynomial(2), Pooling::PerLevel),
+        (Basis::Trigonometric, Pooling::Chosen),
+        (Basis::Spline, Pooling::Pooled),
+    ] {
+        let mechanism = FitSettings { basis, pooling, ..FitSettings::default() };
+        let preprocessing = Preprocessing { mechanism, ..Preprocessing::default() };
+        same_policy(&path, &folder, &ReadOptions::default(), &Learner { preprocessing, ..learner(Method::Ours) });
+    }
+}
+
+/// Rows in another order, a header first.
+fn shuffled(text: &str) -> String {
+    let (header, rows) = text.split_once('\n').unwrap();
+    let rows: Vec<&str> = rows.lines().collect();
+    let n = rows.len();
+    assert!(n % 2741 != 0, "a prime that is no factor of the number of rows visits each once");
+    let moved = (0..n).map(|i| rows[(i * 2741 + 17) % n]);
+    std::iter::once(header).chain(moved).map(|row| format!("{row}\n")).collect()
+}
+
+/// People who end early: some rows in the middle of some trajectories are gone, and cells are missing.
+fn with_dropout(text: &str) -> String {
+    let drop = |i: usize| i % 61 == 17;
+    let blank =
+        |i: usize, row: &str| if i % 97 == 40 { format!("{},", &row[..row.rfind(',').unwrap()]) } else { row.into() };
+    let rows = text.lines().enumerate().filter(|(i, _)| *i == 0 || !drop(*i));
+    rows.map(|(i, row)| if i == 0 { format!("{row}\n") } else { format!("{}\n", blank(i, row)) }).collect()
+}
+
+#[test]
+fn the_order_of_rows_ids_that_are_words_and_dropout_make_no_difference() {
+    let folder = Folder::new("orders");
+    let path = folder.file("people.csv");
+    let text = simulated(&folder, "linear");
+    let words: String = text
+        .lines()
+        .enumerate()
+        .map(|(i, row)| if i == 0 { format!("{row}\n") } else { format!("p{row}\n") })
+        .collect();
+    let dropped = ReadOptions { missing: MissingRepair::DropTail, ..ReadOptions::default() };
+    for (text, options) in [
+        (shuffled(&text), ReadOptions::default()),
+        (words.clone(), ReadOptions::default()),
+        (shuffled(&words), ReadOptions::default()),
+        (with_dropout(&text), dropped.clone()),
+        (shuffled(&with_dropout(&text)), dropped),
+    ] {
+        fs::write(&path, text).unwrap();
+        let whole = People::read_with(&path, &options).unwrap();
+        let large = LargePeople::read(&path, &options, &folder.memory(), false).unwrap();
+        let blocks: Vec<_> = large.panel().blocks().unwrap().collect::<Result<_, _>>().unwrap();
+        assert!(blocks.len() > 3, "{} blocks are hardly a test", blocks.len());
+        let people = blocks.iter().flat_map(|block| block.iter());
+        assert!(people.eq(whole.panel().iter()), "the same people in the same order");
+        let (repairs, cuts) = (whole.repairs(), large.cuts());
+        assert_eq!((repairs.cuts.len(), repairs.gaps(), repairs), (cuts.0, cuts.1, large.sketch().repairs()));
+        same_policy(&path, &folder, &options, &learner(Method::Ours));
+    }
+}
+
+#[test]
+fn a_preprocessed_file_is_the_one_written_in_memory() {
+    let folder = Folder::new("preprocess");
+    let path = folder.file("people.csv");
+    let text = simulated(&folder, "three-levels-mixed");
+    let extra: String = text
+        .lines()
+        .enumerate()
+        .map(|(i, row)| if i == 0 { format!("{row},note\n") } else { format!("{row},\"row, {i}\"\n") })
+        .collect();
+    fs::write(&path, &extra).unwrap();
+    let settings = settings(NoiseChoice::Additive);
+    let people = People::read(&path).unwrap();
+    let done = preprocess(people.panel(), &settings, &mut |_| {}).unwrap();
+    let (whole, streamed) = (folder.file("whole.csv"), folder.file("streamed.csv"));
+    people.write_preprocessed(&whole, done.experience.views(), done.experience.rewards()).unwrap();
+    let read = |options: &ReadOptions| LargePeople::read(&path, options, &folder.memory(), true).unwrap();
+    read(&ReadOptions::default()).preprocess(&settings, &streamed, &mut |_| {}).unwrap();
+    let table = |path: &Path| -> Vec<Vec<String>> {
+        csv::Reader::from_path(path).unwrap().records().map(|r| r.unwrap().iter().map(String::from).collect()).collect()
+    };
+    let near = |a: &[Vec<String>], b: &[Vec<String>]| {
+        assert_eq!(a.len(), b.len());
+        for (a, b) in a.iter().flatten().zip(b.iter().flatten()) {
+            let close = a.parse::<f64>().ok().zip(b.parse::<f64>().ok()).is_some_and(|(x, y)| (x - y).abs() < 1e-9);
+            assert!(a == b || close, "{a} and {b}");
+        }
+    };
+    near(&table(&whole), &table(&streamed));
+
+    // Rows that have to be sorted come back in the order of people and times, with all of their cells.
+    fs::write(&path, shuffled(&extra)).unwrap();
+    let large = read(&ReadOptions::default());
+    assert!(large.was_sorted());
+    large.preprocess(&settings, &streamed, &mut |_| {}).unwrap();
+    near(&table(&whole), &table(&streamed));
+}
+
+#[cfg(feature = "gzip")]
+#[test]
+fn a_compressed_file_is_read_in_parts_too() {
+    use std::io::Write;
+    let folder = Folder::new("gzip");
+    let path = folder.file("people.csv.gz");
+    let mut packed = flate2::write::GzEncoder::new(fs::File::create(&path).unwrap(), flate2::Compression::fast());
+    packed.write_all(simulated(&folder, "linear").as_bytes()).unwrap();
+    packed.finish().unwrap();
+    same_policy(&path, &folder, &ReadOptions::default(), &learner(Method::Ours));
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    let error = LargePeople::read(&path, &ReadOptions::default(), &folder.memory(), false).unwrap_err();
+    assert!(error.to_string().contains("ends in the middle"), "{error}");
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_is_read_in_parts_too() {
+    let folder = Folder::new("parquet");
+    let (csv, path) = (folder.file("people.csv"), folder.file("people.parquet"));
+    fs::write(&csv, simulated(&folder, "linear")).unwrap();
+    write(&path, People::read(&csv).unwrap().panel(), &Columns::default(), RowConvention::Incoming).unwrap();
+    same_policy(&path, &folder, &ReadOptions::default(), &learner(Method::Ours));
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_said_in_the_same_words() {
+    let folder = Folder::new("errors");
+    let path = folder.file("people.csv");
+    let text = simulated(&folder, "linear");
+    let rows: Vec<&str> = text.lines().collect();
+    // Line 3001 of a file of 4901; people have seven rows each.
+    let change = |what: &dyn Fn(&str) -> String| -> String {
+        rows.iter().enumerate().map(|(i, row)| if i == 3000 { what(row) } else { format!("{row}\n") }).collect()
+    };
+    let cell = |row: &str, column: usize, to: &str| -> String {
+        let cells = row.split(',').enumerate().map(|(j, cell)| if j == column { to } else { cell });
+        format!("{}\n", cells.collect::<Vec<_>>().join(","))
+    };
+    for text in [
+        change(&|row| cell(row, 5, "tall")),
+        change(&|row| cell(row, 5, "")),
+        change(&|row| cell(row, 2, "other")),
+        change(&|row| cell(row, 1, "99")),
+        change(&|row| format!("{row}\n{row}\n")),
+        change(&|_| String::new()),
+        change(&|row| format!("{row},7\n")),
+        change(&|row| format!("\"{row}\n")),
+        rows[0].to_string() + "\n",
+        String::new(),
+    ] {
+        fs::write(&path, &text).unwrap();
+        let whole = People::read(&path).unwrap_err().to_string();
+        let large = LargePeople::read(&path, &ReadOptions::default(), &folder.memory(), false).unwrap_err();
+        assert_eq!(large.to_string(), whole);
+        assert!(folder.scratch_is_empty());
+    }
+}
+
+#[test]
+fn a_step_that_only_late_people_show_is_the_step_of_all() {
+    let folder = Folder::new("steps");
+    let path = folder.file("people.csv");
+    let text = simulated(&folder, "linear");
+    // Everybody is seen every second month but for the last person, who shows that the step is one.
+    let twice = |row: &str| -> String {
+        let mut cells: Vec<String> = row.split(',').map(String::from).collect();
+        cells[1] = (2 * cells[1].parse::<usize>().unwrap()).to_string();
+        format!("{}\n", cells.join(","))
+    };
+    let n = text.lines().count();
+    let late: String = text
+        .lines()
+        .enumerate()
+        .map(|(i, row)| if i == 0 || i >= n - 7 { format!("{row}\n") } else { twice(row) })
+        .collect();
+    fs::write(&path, &late).unwrap();
+    let whole = People::read(&path).unwrap_err().to_string();
+    let large = |options: &ReadOptions| LargePeople::read(&path, options, &folder.memory(), false);
+    assert_eq!(large(&ReadOptions::default()).unwrap_err().to_string(), whole);
+    let options = ReadOptions { missing: MissingRepair::DropTail, ..ReadOptions::default() };
+    let (whole, large) = (People::read_with(&path, &options).unwrap(), large(&options).unwrap());
+    assert_eq!(whole.repairs(), large.sketch().repairs());
+    assert_eq!(
+        (whole.panel().people(), whole.panel().decisions()),
+        (large.panel().people(), large.panel().decisions())
+    );
+}
+
+#[test]
+fn what_needs_everybody_in_memory_says_so() {
+    let folder = Folder::new("refused");
+    let path = folder.file("people.csv");
+    fs::write(&path, simulated(&folder, "linear")).unwrap();
+    let large = LargePeople::read(&path, &ReadOptions::default(), &folder.memory(), false).unwrap();
+    let refused = |learner: Learner| learner.learn_large(&large, &mut |_| {}).unwrap_err().to_string();
+    let neural = FitSettings { basis: Basis::Neural, ..FitSettings::default() };
+    let folds = Preprocessing { folds: Some(3), ..settings(NoiseChoice::Additive) };
+    let preprocessing = Preprocessing { mechanism: neural, ..Preprocessing::default() };
+    assert!(
+        refused(Learner { preprocessing, ..learner(Method::Ours) }).contains("a net needs all 700 people in memory")
+    );
+    assert!(refused(Learner { preprocessing: folds, ..learner(Method::Ours) }).contains("--folds"));
+    assert!(refused(Learner::of_the_paper(Method::Full)).contains("least-squares"));
+    let out = folder.file("out.parquet");
+    let error = large.preprocess(&settings(NoiseChoice::Additive), &out, &mut |_| {}).unwrap_err().to_string();
+    assert!(error.contains(".csv") && !out.exists(), "{error}");
+}
