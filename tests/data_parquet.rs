@@ -129,3 +129,30 @@ fn a_panel_of_several_groups_of_rows_is_whole() {
     write(&file.0, &panel, &Columns::default(), RowConvention::Incoming).unwrap();
     assert!(read(&file.0, &ReadOptions::default()).unwrap().panel == panel);
 }
+
+/// Files of another writer (pyarrow): plain, with dictionaries, in two groups, with narrow numbers, dates and truth values, delta-encoded, with
+/// a list beside; and one in which a dictionary of 16 bytes claims to have hundreds of millions of values.
+#[test]
+fn files_of_other_writers_are_read_and_a_dictionary_that_claims_too_much_is_not() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/seeds/parquet");
+    let mut names: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names.len(), 7, "{names:?}");
+    for name in names {
+        let name = name.to_string_lossy().into_owned();
+        let file = Scratch::new(&name);
+        std::fs::write(&file.0, &std::fs::read(folder.join(&name)).unwrap()[1..]).unwrap();
+        let rows = if name.starts_with("incoming") { RowConvention::Incoming } else { RowConvention::Outgoing };
+        let found = read(&file.0, &ReadOptions { rows, ..ReadOptions::default() });
+        match name.as_str() {
+            "damaged_dictionary" => {
+                let message = found.unwrap_err().to_string();
+                assert!(message.contains("a dictionary claims"), "{message}");
+            }
+            _ => {
+                let panel = found.unwrap_or_else(|error| panic!("{name}: {error}")).panel;
+                assert_eq!((panel.people(), panel.decisions()), (2, 4), "{name}");
+            }
+        }
+    }
+}

@@ -142,10 +142,14 @@ fn parquet_is_read_or_refused() {
     let text = &seeds("csv")[0][1..];
     let panel = read_csv_from(text, "seed.csv", &ReadOptions::default()).expect("a sound seed").panel;
     write(&file, &panel, &Columns::default(), RowConvention::Incoming).expect("a seed");
-    let seed = std::fs::read(&file).expect("the seed");
-    throw("parquet", &[seed], 1500, |input| {
-        std::fs::write(&file, input).expect("the scratch folder");
-        match read(&file, &ReadOptions::default()) {
+    // Our own file, and those of other writers: the first byte of a seed is the row convention.
+    let own = [vec![0], std::fs::read(&file).expect("the seed")].concat();
+    let all = [seeds("parquet"), vec![own]].concat();
+    throw("parquet", &all, 1500, |input| {
+        let Some((choice, bytes)) = input.split_first() else { return false };
+        std::fs::write(&file, bytes).expect("the scratch folder");
+        let rows = if choice & 1 == 0 { RowConvention::Incoming } else { RowConvention::Outgoing };
+        match read(&file, &ReadOptions { rows, ..ReadOptions::default() }) {
             Ok(read) => read.panel.states().iter().chain(read.panel.rewards()).all(|x| x.is_finite()),
             Err(_) => false,
         }

@@ -131,6 +131,7 @@ pub(super) fn of_stability(stability: &Stability, contrast_degree: Option<usize>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::data::{Labels, PanelBuilder, Person};
     use crate::kernel::model::fitted::{Basis, FitSettings, Pooling, fit};
     use crate::kernel::model::worlds::ThreeLevels;
     use crate::kernel::model::{Exogenous, simulate};
@@ -176,6 +177,42 @@ mod tests {
             &["state2", "1.40", "1.0e-5", "2 such tests", "doubtful"],
         );
         one(said(|_, n| n.outputs[0].verdict = Belief::FewValues), &["state2", "few values", "--keep"]);
+    }
+
+    /// What is said of a linear mechanism of two states: the first is multiplied by `growth` at each step, the second is another or the same.
+    fn said_of(growth: f64, same: bool) -> Vec<String> {
+        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 2).unwrap();
+        for i in 0..80u32 {
+            let noise = |k: u32| f64::from((i * 37 + k * 101 + i * i * 13) % 97) / 97.0 - 0.5;
+            let mut first = noise(0);
+            let mut states = Vec::new();
+            for t in 0..4 {
+                states.extend([first, if same { first } else { noise(10 + t) }]);
+                first = growth * first + noise(20 + t);
+            }
+            let (actions, rewards) = ([i / 2 % 2, i / 4 % 2, i / 8 % 2], [noise(1), noise(2), noise(3)]);
+            let id = i.to_string();
+            builder
+                .push(Person { id: &id, level: i % 2, states: &states, actions: &actions, rewards: &rewards })
+                .unwrap();
+        }
+        let panel = builder.finish();
+        let settings = FitSettings { basis: Basis::Linear, pooling: Pooling::PerLevel, ..FitSettings::default() };
+        let fitted = fit(&panel, &settings).unwrap();
+        let diagnostics = Diagnostics { residuals: vec![], dependence: vec![], support: vec![], unseen: vec![] };
+        of_mechanism(&fitted, &People::from(panel), &diagnostics, &NoiseCheck { outputs: vec![], pairs: vec![] })
+    }
+
+    #[test]
+    fn errors_that_may_grow_and_coefficients_that_are_not_determined_are_told() {
+        assert_eq!(said_of(0.5, false), Vec::<String>::new());
+        let growing = said_of(1.6, false);
+        assert!(growing.len() == 1 && growing[0].contains("one-step gain ℓ = 1."), "{growing:?}");
+        // An intercept and two slopes for each of two actions, of which one slope is the other.
+        let twice = said_of(0.5, true);
+        let expected = "the data determine 4 of 6 coefficients";
+        assert!(twice.len() == 2 && twice.iter().all(|line| line.contains(expected)), "{twice:?}");
+        assert!(twice[0].contains("level 0") && twice[1].contains("level 1"), "{twice:?}");
     }
 
     #[test]

@@ -53,6 +53,10 @@ fn a_merge_tells_damage_and_several_sizes_and_only_then() {
     let merge =
         |folders: &[&str]| told(&folder, &[&["merge"], folders, &["--data", "mine.csv", "--out", "joined"]].concat());
     assert_eq!(merge(&["shards"]), "");
+    // Without --out the first of several folders gets the report.
+    fs::create_dir(folder.0.join("none")).unwrap();
+    folder.succeed(&["merge", "none", "shards", "--data", "mine.csv"]);
+    assert!(folder.0.join("none/report/index.html").exists() && !folder.0.join("shards/report").exists());
     fs::create_dir(folder.0.join("copy")).unwrap();
     let text = fs::read(folder.0.join("shards/cells.2-of-2.jsonl")).unwrap();
     fs::write(folder.0.join("copy/cells.2-of-2.jsonl"), &text[..text.len() - 20]).unwrap();

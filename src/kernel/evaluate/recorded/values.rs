@@ -422,3 +422,93 @@ fn warnings(
     }
     words
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::evaluate::recorded::Differences;
+
+    /// What warnings are about, with nothing to warn of and everything just below its limit.
+    struct Found {
+        policy: RecordedValue,
+        propensity: PropensityDiagnostics,
+        drift: Drift,
+        staying: StayingModel,
+        weighted: bool,
+    }
+
+    fn sound() -> Found {
+        let weights = WeightDiagnostics {
+            effective_people: vec![ENOUGH, ENOUGH - 1.0],
+            mean_weight: vec![1.0 + 0.99 * MEAN_WEIGHT_ERRORS * 0.02, 0.3],
+            mean_weight_error: vec![0.02, 0.02],
+            largest_weight: 7.0,
+            unsupported: NOTABLE,
+        };
+        let class = FunctionClass { state_degree: 2, differences: Differences::Absent, coefficients: 17 };
+        Found {
+            policy: RecordedValue {
+                name: "mine".into(),
+                value: Resampled::new(1.0, vec![0.9, 1.1], 2),
+                by_level: vec![],
+                doubly_robust: Err(NoValue::OutsideRewards { low: 0.0, high: 1.0 }),
+                minus: vec![],
+                weights,
+                class,
+                poor: false,
+                held: NOTABLE,
+            },
+            propensity: PropensityDiagnostics {
+                given: false,
+                largest_log_odds: 7.5,
+                separated: false,
+                calibration: vec![],
+            },
+            drift: Drift { what: "reward".into(), share: 0.37, p_value: 0.0011 },
+            staying: StayingModel {
+                horizon: 6,
+                at_risk: 100,
+                left: 20,
+                share_of_people: 0.23,
+                log_odds: vec![],
+                p_value: DEPENDS,
+                largest_weight: 3.0,
+            },
+            weighted: false,
+        }
+    }
+
+    fn said(change: impl FnOnce(&mut Found)) -> Vec<String> {
+        let mut found = sound();
+        change(&mut found);
+        let Found { policy, propensity, drift, staying, weighted } = found;
+        warnings(&[policy], &propensity, &[drift], Some(&staying), weighted)
+    }
+
+    #[test]
+    fn nothing_is_said_without_cause() {
+        assert_eq!(said(|_| {}), Vec::<String>::new());
+        // Who left is accounted for; a drift that is certain and small does no harm.
+        let none = said(|found| {
+            (found.staying.p_value, found.weighted) = (1e-9, true);
+            (found.drift.p_value, found.drift.share) = (1e-9, 0.1);
+        });
+        assert_eq!(none, Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_cause_is_told_with_its_size() {
+        let one = |lines: Vec<String>, parts: &[&str]| {
+            assert!(lines.len() == 1 && parts.iter().all(|part| lines[0].contains(part)), "{lines:?}");
+        };
+        one(said(|found| found.staying.p_value = 0.0099), &["23 % of people left before decision 6", "9.9e-3"]);
+        one(said(|found| found.propensity.separated = true), &["almost without error", "7.5"]);
+        one(said(|found| found.drift.p_value = 0.0009), &["reward drifts with time", "37 %", "9.0e-4"]);
+        one(said(|found| found.policy.weights.unsupported = 0.062), &["mine: 6 % of its decisions", "extrapolated"]);
+        one(said(|found| found.policy.poor = true), &["mine: there are too few rows for more than 17 coefficients"]);
+        one(said(|found| found.policy.held = 0.081), &["mine: 8 % of its action values had to be held"]);
+        let off = |found: &mut Found| found.policy.weights.mean_weight[0] = 1.0 - 1.01 * MEAN_WEIGHT_ERRORS * 0.02;
+        one(said(off), &["mine: importance weights at decision 1 have mean 0.92"]);
+        one(said(|found| found.policy.weights.effective_people[1] = ENOUGH), &["at decision 2 have mean 0.30"]);
+    }
+}
