@@ -4,7 +4,7 @@
 //!
 //! | verdict | when |
 //! |---|---|
-//! | data cannot support a policy | one level or one action; a level with fewer than [`FEWEST_AT_A_LEVEL`] people; a fit that failed; learning that did not end well; Ours takes one action for everybody; refits on half of the people change at least [`MOST_CHANGED`] of the decisions; at least [`UNSUPPORTED`] of Ours' decisions are actions that people like that hardly ever received; at least [`HELD`] of its action values had to be held within what rewards allow; no interval |
+//! | data cannot support a policy | one level or one action; one and the same reward throughout; a level with fewer than [`FEWEST_AT_A_LEVEL`] people; a fit that failed; learning that did not end well; Ours takes one action for everybody; refits on half of the people change at least [`MOST_CHANGED`] of the decisions; at least [`UNSUPPORTED`] of Ours' decisions are actions that people like that hardly ever received; at least [`HELD`] of its action values had to be held within what rewards allow; no interval |
 //! | counterfactuals are not to be believed | a coordinate of few values that is carried over; residual spread ([`SD_RATIO`]) or shape ([`SHAPE_DISTANCE`]) that differs between levels beyond the noise model, by a p-value below 0.01 after Holm's correction; [`SUPPORT_OUTSIDE`] or more of a level's counterfactual states where nobody of that level was seen; no CF metric |
 //! | worth more, worth less | the 95 % interval of Ours minus what people received excludes 0 |
 //! | no difference can be seen | otherwise |
@@ -88,6 +88,8 @@ pub struct Evidence {
     pub smallest_level: Option<(String, usize)>,
     /// A fit that failed, in words.
     pub failed: Option<String>,
+    /// The reward, where it is the same after every decision.
+    pub constant_reward: Option<f64>,
     /// Learning that did not end well, in words.
     pub unfit: Option<String>,
     /// The degree of the differences between actions; 0 treats everybody alike.
@@ -118,6 +120,7 @@ impl Evidence {
             levels: data.levels.len(),
             actions: data.actions.len(),
             smallest_level: smallest.map(|level| (level.name.clone(), level.people)),
+            constant_reward: data.rewards.and_then(|(low, _, high)| (low == high).then_some(low)),
             failed: (data.decisions == 0).then(|| "there is no decision on record".to_string()),
             ..Self::default()
         }
@@ -147,6 +150,9 @@ impl Evidence {
         }
         if self.actions < 2 {
             because.push("everybody received the same action: nothing is known about another".into());
+        }
+        if let Some(reward) = self.constant_reward {
+            because.push(format!("the reward is {reward} after every decision: no policy is worth more than another"));
         }
         if let Some((name, people)) = self.smallest_level.as_ref().filter(|(_, n)| *n < FEWEST_AT_A_LEVEL) {
             because.push(format!(
@@ -287,6 +293,7 @@ mod tests {
         one(reasons(|e| e.actions = 1), "same action");
         one(reasons(|e| e.smallest_level = Some(("f".into(), FEWEST_AT_A_LEVEL - 1))), "level f has 19 people");
         one(reasons(|e| e.failed = Some("a level without data".into())), "without data");
+        one(reasons(|e| e.constant_reward = Some(2.5)), "2.5 after every decision");
         one(reasons(|e| e.unfit = Some("learning diverged".into())), "diverged");
         one(reasons(|e| e.contrast_degree = Some(0)), "one action to all");
         one(reasons(|e| (e.contrast_degree, e.most_taken) = (Some(0), Some(("a".into(), 1.0)))), "one action to all");

@@ -226,3 +226,120 @@ fn abducted(mechanism: &Fitted, panel: &Panel) -> (Vec<f64>, Vec<f64>) {
     }
     (states, rewards)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::learn::{Deployed, Policy, UniformlyRandom};
+    use crate::kernel::model::fitted::{Basis, FitSettings};
+    use crate::kernel::model::worlds::{Linear, ThreeLevels};
+    use crate::kernel::model::{Noise, World, abduct, predict, simulate};
+    use crate::kernel::preprocess::{StateOnly, Unaware};
+
+    /// 1 where the first coordinate is above 0.4, else 0.
+    struct Above(usize);
+
+    impl Policy<StateOnly> for Above {
+        fn actions(&self) -> usize {
+            self.0
+        }
+        fn probabilities(&self, rows: &[f64], width: usize, out: &mut [f64]) {
+            for (row, out) in rows.chunks_exact(width).zip(out.chunks_exact_mut(self.0)) {
+                out.fill(0.0);
+                out[usize::from(row[0] > 0.4)] = 1.0;
+            }
+        }
+        fn is_deterministic(&self) -> bool {
+            true
+        }
+    }
+
+    fn settings() -> Simulation {
+        Simulation { discount: 0.7, replicates: 4, seed: 5, shares: None, completed: false }
+    }
+
+    /// People of a world, every third cut short, and their refitter.
+    fn recorded(world: &impl World, people: usize) -> (Panel, PanelDraws, Refitter) {
+        let whole = simulate(world, &Exogenous::draw(world, people, 5, Stream::new(41)));
+        let p = whole.state_dim();
+        let mut builder =
+            crate::kernel::data::PanelBuilder::new(whole.levels().clone(), whole.action_names().clone(), p).unwrap();
+        for (i, person) in whole.iter().enumerate() {
+            let t = if i % 3 == 0 { 3 } else { 5 };
+            let cut = crate::kernel::data::Person {
+                states: &person.states[..(t + 1) * p],
+                actions: &person.actions[..t],
+                rewards: &person.rewards[..t],
+                ..person
+            };
+            builder.push(cut).unwrap();
+        }
+        let panel = builder.finish();
+        let refitter = Refitter::new(&panel, &FitSettings { basis: Basis::Linear, ..FitSettings::default() }).unwrap();
+        let draws = PanelDraws::draw(&panel, Stream::new(42));
+        (panel, draws, refitter)
+    }
+
+    #[test]
+    fn who_does_not_look_at_people_gains_nothing_and_who_does_gains_something() {
+        let world = ThreeLevels::new(0.9);
+        let (panel, draws, refitter) = recorded(&world, 150);
+        let random = Deployed::new(Unaware { state_dim: 2 }, UniformlyRandom { actions: 3 });
+        let above = Deployed::new(Unaware { state_dim: 2 }, Above(3));
+        let agents: Vec<&dyn Agent> = vec![&random, &above];
+        let fold = Refitted { agents, panel: &panel, draws: &draws, refitter: &refitter, fitted: &panel };
+        for completed in [false, true] {
+            let found = simulated_values(std::slice::from_ref(&fold), &Simulation { completed, ..settings() }).unwrap();
+            let gained =
+                |of: &SimulatedValue| -> Vec<f64> { of.value.iter().zip(&of.fair).map(|(j, v)| j - v).collect() };
+            assert!(gained(&found[0]).iter().all(|g| g.abs() < 1e-12), "{found:?}");
+            assert!(gained(&found[1]).iter().all(|g| g.abs() > 0.01), "{found:?}");
+        }
+    }
+
+    /// One person at a time, by `abduct` and `predict` with the decisions taken at their level.
+    #[test]
+    fn people_are_followed_as_by_hand() {
+        let world = Linear::new(1.0);
+        let (panel, draws, refitter) = recorded(&world, 40);
+        let agent = Deployed::new(Unaware { state_dim: 1 }, Above(2));
+        let fold = Refitted { agents: vec![&agent], panel: &panel, draws: &draws, refitter: &refitter, fitted: &panel };
+        let shares = vec![0.3, 0.7];
+        let found = simulated_values(&[fold], &Simulation { shares: Some(shares.clone()), ..settings() }).unwrap();
+        let (mechanism, weights) = (refitter.replicate(&panel, 5, 2).unwrap(), replicate_weights(&panel, 5, 2));
+        let (mut value, mut fair) = (0.0, 0.0);
+        for (person, w) in panel.iter().zip(&weights) {
+            let noise: Noise = abduct(&mechanism, person);
+            for (z, share) in shares.iter().enumerate() {
+                let mut actions: Vec<u32> = vec![];
+                for t in 0..person.actions.len() {
+                    let mut so_far = actions.clone();
+                    so_far.push(0);
+                    let here = predict(&mechanism, &noise, &so_far, z).states[t];
+                    actions.push(u32::from(here > 0.4));
+                }
+                for (k, other) in shares.iter().enumerate() {
+                    let rewards = predict(&mechanism, &noise, &actions, k).rewards;
+                    let sum = rewards.iter().rev().fold(0.0, |later, r| r + 0.7 * later);
+                    fair += w * share * other * sum;
+                    value += if k == z { w * share * sum } else { 0.0 };
+                }
+            }
+        }
+        let total: f64 = weights.iter().sum();
+        assert!((found[0].value[2] - value / total).abs() < 1e-9, "{} and {}", found[0].value[2], value / total);
+        assert!((found[0].fair[2] - fair / total).abs() < 1e-9, "{} and {}", found[0].fair[2], fair / total);
+    }
+
+    #[test]
+    fn a_coordinate_that_is_kept_cannot_be_followed_under_other_actions() {
+        let world = ThreeLevels::new(0.9);
+        let (panel, draws, _) = recorded(&world, 60);
+        let keep = crate::kernel::model::fitted::OutputSet::default().with(1).unwrap();
+        let refitter =
+            Refitter::new(&panel, &FitSettings { basis: Basis::Linear, keep, ..FitSettings::default() }).unwrap();
+        let agent = Deployed::new(Unaware { state_dim: 2 }, Above(3));
+        let fold = Refitted { agents: vec![&agent], panel: &panel, draws: &draws, refitter: &refitter, fitted: &panel };
+        assert_eq!(simulated_values(&[fold], &settings()), Err(SimulationError::Kept));
+    }
+}

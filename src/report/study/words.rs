@@ -33,7 +33,8 @@ pub(super) fn share(x: f64) -> String {
 
 /// A share in percent.
 pub(super) fn percent(x: f64) -> String {
-    if x > 0.0 && x < 0.001 { "below 0.1 %".into() } else { format!("{:.1} %", 100.0 * x) }
+    // A sum of nothing is −0, which would be printed as such.
+    if x > 0.0 && x < 0.001 { "below 0.1 %".into() } else { format!("{:.1} %", 100.0 * x + 0.0) }
 }
 
 /// A p-value.
@@ -130,6 +131,10 @@ mod tests {
         assert_eq!(of(0.523, 0.311, 0.735), "0.52 (0.31 to 0.73)");
         assert_eq!(of(-1234.6, -1300.0, -1170.0), "−1235 (−1300 to −1170)");
         assert_eq!(of(0.0, 0.0, 0.0), "0.000");
+        assert_eq!(
+            (percent(-0.0), percent(0.0004), percent(0.256)),
+            ("0.0 %".into(), "below 0.1 %".into(), "25.6 %".into())
+        );
         assert_eq!((p(0.0004), p(0.04), p(f64::NAN)), ("< 0.001".into(), "0.040".into(), "–".into()));
         assert_eq!(shown("a\u{1b}[31mb"), "a\u{FFFD}[31mb");
     }

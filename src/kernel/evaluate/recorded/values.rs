@@ -351,6 +351,11 @@ const NOTABLE: f64 = 0.05;
 /// The p-value below which leaving is said to depend on what was recorded.
 const DEPENDS: f64 = 0.01;
 
+/// `= 3.1e-4`; what no number tells from 0 is said to be below what numbers tell apart.
+fn p_text(p: f64) -> String {
+    if p < f64::EPSILON { "< 1e-15".into() } else { format!("= {p:.1e}") }
+}
+
 fn warnings(
     policies: &[RecordedValue],
     propensity: &PropensityDiagnostics,
@@ -364,11 +369,11 @@ fn warnings(
         && model.p_value < DEPENDS
     {
         words.push(format!(
-            "{:.0} % of people left before decision {}, and who left depends on what was recorded (p = {:.1e}): what people received is \
+            "{:.0} % of people left before decision {}, and who left depends on what was recorded (p {}): what people received is \
              not comparable with a policy's value; weight for staying (dropout: weighted)",
             100.0 * model.share_of_people,
             model.horizon,
-            model.p_value
+            p_text(model.p_value)
         ));
     }
     if propensity.separated {
@@ -379,11 +384,11 @@ fn warnings(
     }
     for drift in drifts.iter().filter(|drift| drift.matters()) {
         words.push(format!(
-            "{} drifts with time: {:.0} % of its spread is explained by the number of the decision beyond state, level and action (p = \
-             {:.1e}), and one action value for all times is a wrong model",
+            "{} drifts with time: {:.0} % of its spread is explained by the number of the decision beyond state, level and action (p \
+             {}), and one action value for all times is a wrong model",
             drift.what,
             100.0 * drift.share,
-            drift.p_value
+            p_text(drift.p_value)
         ));
     }
     for policy in policies {
