@@ -54,20 +54,33 @@ fn settings(noise: NoiseChoice) -> Preprocessing {
     Preprocessing { mechanism: FitSettings { noise, ..FitSettings::default() }, ..Preprocessing::default() }
 }
 
-/// The largest relative difference of two JSON values of one shape.
-fn apart(a: &Value, b: &Value, place: &str) -> f64 {
+/// How near is equal: differences are measured in units of the larger number, or of `floor` if that is larger still.
+#[derive(Clone, Copy)]
+struct Tolerance {
+    floor: f64,
+    most: f64,
+}
+
+/// Sums of a few thousand terms in another order, times condition numbers of some thousands.
+const ROUNDING: Tolerance = Tolerance { floor: 0.0, most: 1e-9 };
+
+/// Log spreads by state and action are found by scoring that stops at steps of 1e-8; where it stops is decided by the last digits of a sum.
+const SCORING: Tolerance = Tolerance { floor: 0.1, most: 1e-6 };
+
+/// The largest difference of two JSON values of one shape.
+fn apart(a: &Value, b: &Value, floor: f64, place: &str) -> f64 {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {
             assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>(), "{place}");
-            a.iter().map(|(key, value)| apart(value, &b[key], &format!("{place}/{key}"))).fold(0.0, f64::max)
+            a.iter().map(|(key, value)| apart(value, &b[key], floor, &format!("{place}/{key}"))).fold(0.0, f64::max)
         }
         (Value::Array(a), Value::Array(b)) => {
             assert_eq!(a.len(), b.len(), "{place}");
-            a.iter().zip(b).map(|(a, b)| apart(a, b, place)).fold(0.0, f64::max)
+            a.iter().zip(b).map(|(a, b)| apart(a, b, floor, place)).fold(0.0, f64::max)
         }
         (Value::Number(x), Value::Number(y)) => {
             let (x, y) = (x.as_f64().unwrap(), y.as_f64().unwrap());
-            if x == y { 0.0 } else { (x - y).abs() / x.abs().max(y.abs()) }
+            if x == y { 0.0 } else { (x - y).abs() / x.abs().max(y.abs()).max(floor) }
         }
         _ => {
             assert_eq!(a, b, "{place}");
@@ -76,11 +89,7 @@ fn apart(a: &Value, b: &Value, place: &str) -> f64 {
     }
 }
 
-/// Sums of a few thousand terms in another order, times condition numbers of some hundreds; penalties that are chosen by a search end within
-/// 1e-8 of each other.
-const ROUNDING: f64 = 1e-7;
-
-fn same_policy(path: &Path, folder: &Folder, options: &ReadOptions, learner: &Learner) {
+fn same_policy(path: &Path, folder: &Folder, options: &ReadOptions, learner: &Learner, tolerance: Tolerance) {
     let learner = Learner { replicates: 0, splits: 0, ..learner.clone() };
     let whole = learner.learn(&People::read_with(path, options).unwrap()).unwrap();
     let large = LargePeople::read(path, options, &folder.memory(), false).unwrap();
@@ -90,8 +99,8 @@ fn same_policy(path: &Path, folder: &Folder, options: &ReadOptions, learner: &Le
         policy.save(&path).unwrap();
         serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
     };
-    let apart = apart(&json(&whole, "whole.json"), &json(&streamed, "streamed.json"), "");
-    assert!(apart < ROUNDING, "{apart}");
+    let apart = apart(&json(&whole, "whole.json"), &json(&streamed, "streamed.json"), tolerance.floor, "");
+    assert!(apart < tolerance.most, "{apart}");
     drop(large);
     assert!(folder.scratch_is_empty());
 }
@@ -107,7 +116,7 @@ fn a_policy_is_the_one_learned_in_memory_for_each_method_and_number_of_levels_an
     for world in ["linear", "three-levels-mixed"] {
         fs::write(&path, simulated(&folder, world)).unwrap();
         for method in [Method::Ours, Method::Full, Method::Unaware] {
-            same_policy(&path, &folder, &ReadOptions::default(), &learner(method));
+            same_policy(&path, &folder, &ReadOptions::default(), &learner(method), ROUNDING);
         }
     }
 }
@@ -125,8 +134,38 @@ fn bases_without_knots_and_levels_together_or_apart_are_fitted_alike() {
     ] {
         let mechanism = FitSettings { basis, pooling, ..FitSettings::default() };
         let preprocessing = Preprocessing { mechanism, ..Preprocessing::default() };
-        same_policy(&path, &folder, &ReadOptions::default(), &Learner { preprocessing, ..learner(Method::Ours) });
+        same_policy(
+            &path,
+            &folder,
+            &ReadOptions::default(),
+            &Learner { preprocessing, ..learner(Method::Ours) },
+            ROUNDING,
+        );
     }
+}
+
+#[test]
+fn noise_is_chosen_and_fitted_alike() {
+    let folder = Folder::new("noise");
+    let path = folder.file("people.csv");
+    for (world, choices) in [
+        ("spread-by-state", &[NoiseChoice::Chosen, NoiseChoice::Scale][..]),
+        ("skewed", &[NoiseChoice::Chosen, NoiseChoice::Rank]),
+        ("three-levels-mixed", &[NoiseChoice::Chosen]),
+    ] {
+        fs::write(&path, simulated(&folder, world)).unwrap();
+        for &noise in choices {
+            let learner = Learner { preprocessing: settings(noise), ..learner(Method::Ours) };
+            same_policy(&path, &folder, &ReadOptions::default(), &learner, SCORING);
+        }
+    }
+    // The last file has two states; one is kept, and dropout leaves rewards without a next state.
+    fs::write(&path, with_dropout(&fs::read_to_string(&path).unwrap())).unwrap();
+    let keep = counterfair::kernel::model::fitted::OutputSet::default().with(1).unwrap();
+    let mechanism = FitSettings { noise: NoiseChoice::Chosen, keep, ..FitSettings::default() };
+    let preprocessing = Preprocessing { mechanism, ..Preprocessing::default() };
+    let options = ReadOptions { missing: MissingRepair::DropTail, ..ReadOptions::default() };
+    same_policy(&path, &folder, &options, &Learner { preprocessing, ..learner(Method::Ours) }, SCORING);
 }
 
 /// Rows in another order, a header first.
@@ -141,7 +180,8 @@ fn shuffled(text: &str) -> String {
 
 /// People who end early: some rows in the middle of some trajectories are gone, and cells are missing.
 fn with_dropout(text: &str) -> String {
-    let drop = |i: usize| i % 61 == 17;
+    // Nobody loses the first of seven rows: an action on what is then the first is an error.
+    let drop = |i: usize| i % 61 == 17 && i % 7 != 1;
     let blank =
         |i: usize, row: &str| if i % 97 == 40 { format!("{},", &row[..row.rfind(',').unwrap()]) } else { row.into() };
     let rows = text.lines().enumerate().filter(|(i, _)| *i == 0 || !drop(*i));
@@ -175,7 +215,8 @@ fn the_order_of_rows_ids_that_are_words_and_dropout_make_no_difference() {
         assert!(people.eq(whole.panel().iter()), "the same people in the same order");
         let (repairs, cuts) = (whole.repairs(), large.cuts());
         assert_eq!((repairs.cuts.len(), repairs.gaps(), repairs), (cuts.0, cuts.1, large.sketch().repairs()));
-        same_policy(&path, &folder, &options, &learner(Method::Ours));
+        drop(large);
+        same_policy(&path, &folder, &options, &learner(Method::Ours), ROUNDING);
     }
 }
 
@@ -226,7 +267,7 @@ fn a_compressed_file_is_read_in_parts_too() {
     let mut packed = flate2::write::GzEncoder::new(fs::File::create(&path).unwrap(), flate2::Compression::fast());
     packed.write_all(simulated(&folder, "linear").as_bytes()).unwrap();
     packed.finish().unwrap();
-    same_policy(&path, &folder, &ReadOptions::default(), &learner(Method::Ours));
+    same_policy(&path, &folder, &ReadOptions::default(), &learner(Method::Ours), ROUNDING);
     let bytes = fs::read(&path).unwrap();
     fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
     let error = LargePeople::read(&path, &ReadOptions::default(), &folder.memory(), false).unwrap_err();
@@ -240,7 +281,7 @@ fn parquet_is_read_in_parts_too() {
     let (csv, path) = (folder.file("people.csv"), folder.file("people.parquet"));
     fs::write(&csv, simulated(&folder, "linear")).unwrap();
     write(&path, People::read(&csv).unwrap().panel(), &Columns::default(), RowConvention::Incoming).unwrap();
-    same_policy(&path, &folder, &ReadOptions::default(), &learner(Method::Ours));
+    same_policy(&path, &folder, &ReadOptions::default(), &learner(Method::Ours), ROUNDING);
 }
 
 #[test]

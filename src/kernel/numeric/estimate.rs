@@ -40,6 +40,12 @@ impl Estimate {
         Self { mean, standard_error: standard_error(squares, n, n), count: values.len() }
     }
 
+    /// [`of`](Self::of) from the mean of independent values, the sum of squares around it, and their number.
+    pub fn of_moments(mean: f64, squares: f64, count: usize) -> Self {
+        let n = count as f64;
+        if count == 0 { Self::of(&[]) } else { Self { mean, standard_error: standard_error(squares, n, n), count } }
+    }
+
     /// A mean over rows that come in clusters: `sums[i]` over the `counts[i]` rows of cluster i.
     ///
     /// Rows of one person depend on each other; people do not. The estimate is the ratio of totals and its error the

@@ -7,7 +7,7 @@ use super::spread::{Spread, SpreadForm};
 use crate::kernel::numeric::{Estimate, Stream, uniform_index};
 
 /// Folds of people.
-const FOLDS: usize = 5;
+pub(super) const FOLDS: usize = 5;
 
 /// The fold of each person: a hash of seed and id, so that the order of people does not matter.
 pub(super) fn folds(ids: &[String], stream: Stream) -> Vec<usize> {
@@ -124,6 +124,6 @@ impl Judge<'_> {
 }
 
 /// Better by more than one standard error.
-fn is_better(gain: &Estimate) -> bool {
+pub(super) fn is_better(gain: &Estimate) -> bool {
     gain.mean > gain.standard_error
 }

@@ -19,20 +19,33 @@ impl Density {
         let sd = (values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt();
         let quartiles = crate::kernel::numeric::quantile(values.get(1..).map(|_| &*values)?, 0.75)
             - crate::kernel::numeric::quantile(values, 0.25);
+        let mut mass = Vec::new();
+        values.iter().for_each(|x| Self::add_mass(&mut mass, *x, n));
+        Self::of_mass(n, sd, quartiles, &mass)
+    }
+
+    /// Shares 1/n of a residual between the two points of the grid that it lies between.
+    pub fn add_mass(mass: &mut Vec<f64>, x: f64, n: f64) {
+        mass.resize(CELLS + 1, 0.0);
+        let at = ((x + REACH) / (2.0 * REACH / CELLS as f64)).clamp(0.0, CELLS as f64);
+        let cell = (at as usize).min(CELLS - 1);
+        let share = at - cell as f64;
+        mass[cell] += (1.0 - share) / n;
+        mass[cell + 1] += share / n;
+    }
+
+    /// From the number of residuals, their standard deviation, the distance between their quartiles and their counts on the grid.
+    pub fn of_sums(n: f64, sd: f64, quartiles: f64, counts: &[f64]) -> Option<Self> {
+        Self::of_mass(n, sd, quartiles, &counts.iter().map(|m| m / n).collect::<Vec<f64>>())
+    }
+
+    fn of_mass(n: f64, sd: f64, quartiles: f64, mass: &[f64]) -> Option<Self> {
         let width = if quartiles > 0.0 { sd.min(quartiles / 1.34) } else { sd };
         if width.is_nan() || width <= 0.0 {
             return None;
         }
         let bandwidth = 0.9 * width * n.powf(-0.2);
         let step = 2.0 * REACH / CELLS as f64;
-        let mut mass = vec![0.0; CELLS + 1];
-        for x in values.iter() {
-            let at = ((x + REACH) / step).clamp(0.0, CELLS as f64);
-            let cell = (at as usize).min(CELLS - 1);
-            let share = at - cell as f64;
-            mass[cell] += (1.0 - share) / n;
-            mass[cell + 1] += share / n;
-        }
         let reach = ((5.0 * bandwidth / step).ceil() as usize).clamp(1, CELLS);
         let kernel: Vec<f64> = (0..=reach).map(|i| (-0.5 * (i as f64 * step / bandwidth).powi(2)).exp()).collect();
         // Normalised on the grid itself, where a bandwidth below the grid's step would lose mass.

@@ -6,9 +6,11 @@ mod report;
 mod residuals;
 mod shape;
 mod spread;
+mod stored;
 
 pub use report::{Candidate, Nature, NoiseReport, OutputReport, Score};
 pub use spread::SpreadForm;
+pub(super) use stored::StoredNoise;
 
 use super::{Fitted, RegressionReport};
 use crate::kernel::data::Panel;

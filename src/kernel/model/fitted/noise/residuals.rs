@@ -36,10 +36,15 @@ impl Inputs {
                 scale[j] += (state[j] - centre[j]).powi(2) / n;
             }
         }
-        for x in &mut scale {
+        Self::new(centre, scale, panel.action_names().len())
+    }
+
+    /// From the mean and the variance of each state coordinate.
+    pub fn new(centre: Vec<f64>, mut variance: Vec<f64>, actions: usize) -> Self {
+        for x in &mut variance {
             *x = if *x > 0.0 && x.is_finite() { x.sqrt() } else { 1.0 };
         }
-        Self { centre, scale, actions: panel.action_names().len() }
+        Self { centre, scale: variance, actions }
     }
 
     /// How many numbers there are.
@@ -108,14 +113,25 @@ impl Residuals {
     /// Residuals around a mechanism's means. Where each level has a regression of its own, residuals are blown up by √(n/(n − degrees of
     /// freedom)), so that small levels do not seem quieter than large ones because their fit follows them closer.
     pub fn of(means: &impl Mechanism, reports: &[RegressionReport], inputs: &Inputs, panel: &Panel) -> Self {
+        let mut people = vec![0usize; panel.levels().len()];
+        panel.level_codes().iter().for_each(|&z| people[z as usize] += 1);
+        Self::among(means, reports, inputs, panel, &people)
+    }
+
+    /// The same for a panel of some people among `people` at each level.
+    pub fn among(
+        means: &impl Mechanism,
+        reports: &[RegressionReport],
+        inputs: &Inputs,
+        panel: &Panel,
+        people: &[usize],
+    ) -> Self {
         let p = panel.state_dim();
         let levels = panel.levels().len();
         let later = |level: usize, output: usize| {
             let report = reports.iter().find(|report| report.level == Some(level));
             report.map_or(1.0, |report| inflation(report.rows, report.degrees[output]))
         };
-        let mut people = vec![0usize; levels];
-        panel.level_codes().iter().for_each(|&z| people[z as usize] += 1);
         let first: Vec<f64> = people.iter().map(|&n| inflation(n, 1.0)).collect();
         let later: Vec<Vec<f64>> = (0..levels).map(|z| (0..=p).map(|j| later(z, j)).collect()).collect();
 
@@ -168,13 +184,18 @@ fn inflation(rows: usize, degrees: f64) -> f64 {
 
 fn distinct<'a>(values: impl Iterator<Item = &'a f64>) -> usize {
     let mut seen: Vec<f64> = Vec::new();
+    meet(&mut seen, values);
+    seen.len()
+}
+
+/// Adds values to the sorted ones that were seen, up to [`MANY`].
+pub(super) fn meet<'a>(seen: &mut Vec<f64>, values: impl Iterator<Item = &'a f64>) {
     for value in values {
+        if seen.len() == MANY {
+            break;
+        }
         if let Err(at) = seen.binary_search_by(|x| x.total_cmp(value)) {
             seen.insert(at, *value);
-            if seen.len() == MANY {
-                break;
-            }
         }
     }
-    seen.len()
 }

@@ -37,19 +37,25 @@ impl Shape {
     /// From each level's standardised residuals with their weights; `None` when a level has fewer residuals than knots.
     pub fn fit(by_level: &mut [Vec<(f64, f64)>], count: usize) -> Option<Self> {
         let weight = |values: &[(f64, f64)]| values.iter().map(|(_, w)| w).sum::<f64>();
-        let total: f64 = by_level.iter().map(|values| weight(values)).sum();
+        let weights: Vec<f64> = by_level.iter().map(|values| weight(values)).collect();
         let mut quantiles = Vec::new();
-        let mut common = vec![0.0; count];
         for values in by_level.iter_mut() {
             values.retain(|(_, w)| *w > 0.0);
             if values.len() < count {
                 return None;
             }
             values.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let share = weight(values) / total;
-            let own: Vec<f64> = weighted_quantiles(values, count);
-            common.iter_mut().zip(&own).for_each(|(c, q)| *c += share * q);
-            quantiles.push(own);
+            quantiles.push(weighted_quantiles(values, count));
+        }
+        Self::of_quantiles(quantiles, &weights)
+    }
+
+    /// From each level's quantiles, and how much each level weighs.
+    pub fn of_quantiles(mut quantiles: Vec<Vec<f64>>, weights: &[f64]) -> Option<Self> {
+        let total: f64 = weights.iter().sum();
+        let mut common = vec![0.0; quantiles.first().map_or(0, Vec::len)];
+        for (own, weight) in quantiles.iter().zip(weights) {
+            common.iter_mut().zip(own).for_each(|(c, q)| *c += weight / total * q);
         }
         let least = spread_of(&common) * 1e-6;
         if least.is_nan() || least <= 0.0 {
@@ -114,6 +120,17 @@ fn weighted_quantiles(sorted: &[(f64, f64)], count: usize) -> Vec<f64> {
     knots
 }
 
+/// [`weighted_quantiles`] of n values of weight 1 by their places: value `rank`, and a share of the way to value `next`.
+pub(super) fn quantile_places(n: usize, count: usize) -> Vec<(usize, usize, f64)> {
+    let place = |m: usize| {
+        let target = n as f64 * (m as f64 + 0.5) / count as f64;
+        let rank = ((target - 0.5).max(0.0) as usize).min(n - 1);
+        let share = if rank + 1 < n { (target - (rank as f64 + 0.5)).max(0.0) } else { 0.0 };
+        (rank, (rank + 1).min(n - 1), share)
+    };
+    if n == 0 { vec![] } else { (0..count).map(place).collect() }
+}
+
 /// Distance between the quartiles of knots.
 fn spread_of(knots: &[f64]) -> f64 {
     quantile(knots, 0.75) - quantile(knots, 0.25)
@@ -149,6 +166,17 @@ fn broken_line(xs: &[f64], ys: &[f64], x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_of_quantiles_are_where_equal_weights_have_them() {
+        for (n, count) in [(8, 8), (9, 8), (61, 8), (1000, 60), (1003, 17)] {
+            let sorted = weighted(&(0..n).map(|i| (i as f64).powi(2)).collect::<Vec<_>>());
+            let at =
+                |(rank, next, share): (usize, usize, f64)| sorted[rank].0 + share * (sorted[next].0 - sorted[rank].0);
+            let found: Vec<f64> = quantile_places(n, count).into_iter().map(at).collect();
+            assert_eq!(found, weighted_quantiles(&sorted, count));
+        }
+    }
     use crate::kernel::numeric::{Stream, fill_standard_normal};
 
     fn weighted(values: &[f64]) -> Vec<(f64, f64)> {

@@ -147,8 +147,14 @@ fn root_mean_squares<'a>(
         squares[at] += weights[row.person] * row.residual * row.residual;
         total[at] += weights[row.person];
     }
+    mean_squares(squares, total, form)
+}
+
+/// √(Σ w r² / Σ w) from the two sums at each level, which a common spread adds up.
+pub(super) fn mean_squares(mut squares: Vec<f64>, mut total: Vec<f64>, form: SpreadForm) -> Option<Vec<f64>> {
     if form == SpreadForm::Common {
-        (squares, total) = (vec![squares[0]; levels], vec![total[0]; levels]);
+        let levels = squares.len();
+        (squares, total) = (vec![squares.iter().sum(); levels], vec![total.iter().sum(); levels]);
     }
     let roots: Vec<f64> = squares.iter().zip(&total).map(|(s, n)| (s / n).sqrt()).collect();
     roots.iter().all(|σ| *σ > 0.0 && σ.is_finite()).then_some(roots)
@@ -175,50 +181,120 @@ fn log_linear<'a>(
             }
         }
     }
-    // An input that never varies at this level (an action nobody took) has no coefficient: the form is not determined.
-    let total = matrix[0];
-    let varies = |j: usize| matrix[j * width + j] - matrix[j] * matrix[j] / total > 1e-9 * total;
-    if total.is_nan() || total <= 0.0 || !(1..width).all(varies) {
-        return None;
+    let mut scoring = Scoring::new(matrix, start);
+    while scoring.is_running() {
+        rows.iter().for_each(|(x, r, w)| scoring.add(x, *r, *w));
+        scoring.step();
     }
-    let objective = |γ: &[f64]| -> f64 {
-        rows.iter()
-            .map(|(x, r, w)| {
-                let η = dot(γ, x);
-                w * (2.0 * η + r * r * (-2.0 * η).exp())
-            })
-            .sum()
-    };
-    let mut γ = vec![0.0; width];
-    γ[0] = start;
-    let mut value = objective(&γ);
-    for _ in 0..STEPS {
-        let mut score = vec![0.0; width];
-        for (x, r, w) in &rows {
-            let excess = 0.5 * w * (r * r * (-2.0 * dot(&γ, x)).exp() - 1.0);
-            score.iter_mut().zip(*x).for_each(|(s, x)| *s += excess * x);
+    scoring.found()
+}
+
+/// Fisher scoring for one level's γ, a pass over its residuals at a time.
+pub(super) struct Scoring {
+    matrix: Vec<f64>,
+    γ: Vec<f64>,
+    /// The objective at γ, once it is known.
+    value: Option<f64>,
+    direction: Vec<f64>,
+    length: f64,
+    /// Where the pass looks, and what it finds there.
+    candidate: Vec<f64>,
+    objective: f64,
+    score: Vec<f64>,
+    steps: usize,
+    state: State,
+}
+
+#[derive(PartialEq)]
+enum State {
+    Running,
+    Found,
+    Undetermined,
+}
+
+impl Scoring {
+    /// From Σ w xxᵀ and the log of a constant spread.
+    pub fn new(matrix: Vec<f64>, start: f64) -> Self {
+        let width = matrix.len().isqrt();
+        // An input that never varies at this level (an action nobody took) has no coefficient: the form is not determined.
+        let total = matrix[0];
+        let varies = |j: usize| matrix[j * width + j] - matrix[j] * matrix[j] / total > 1e-9 * total;
+        let is_determined = !(total.is_nan() || total <= 0.0) && (1..width).all(varies);
+        let mut γ = vec![0.0; width];
+        γ[0] = start;
+        Self {
+            matrix,
+            candidate: γ.clone(),
+            γ,
+            value: None,
+            direction: vec![],
+            length: 1.0,
+            objective: 0.0,
+            score: vec![0.0; width],
+            steps: 0,
+            state: if is_determined { State::Running } else { State::Undetermined },
         }
-        let direction = solve(&matrix, &score)?;
-        let mut length = 1.0;
-        let (next, reached) = loop {
-            let next: Vec<f64> = γ.iter().zip(&direction).map(|(g, d)| g + length * d).collect();
-            let reached = objective(&next);
+    }
+
+    pub fn is_running(&self) -> bool {
+        self.state == State::Running
+    }
+
+    /// Adds a residual with inputs x and weight w.
+    #[inline]
+    pub fn add(&mut self, x: &[f64], r: f64, w: f64) {
+        let η = dot(&self.candidate, x);
+        let relative = r * r * (-2.0 * η).exp();
+        self.objective += w * (2.0 * η + relative);
+        let excess = 0.5 * w * (relative - 1.0);
+        self.score.iter_mut().zip(x).for_each(|(s, x)| *s += excess * x);
+    }
+
+    /// Moves on once all residuals were added.
+    pub fn step(&mut self) {
+        if !self.is_running() {
+            return;
+        }
+        let reached = std::mem::take(&mut self.objective);
+        let score = std::mem::replace(&mut self.score, vec![0.0; self.γ.len()]);
+        if let Some(value) = self.value {
             // Scoring may overshoot far from the minimum; halving always ends, because the direction descends.
-            if reached <= value || length < 1e-6 {
-                break (next, reached);
+            let is_better = reached <= value;
+            if !is_better && self.length >= 1e-6 {
+                self.length *= 0.5;
+                return self.look_ahead();
             }
-            length *= 0.5;
-        };
-        let moved = direction.iter().fold(0.0f64, |most, d| most.max((length * d).abs()));
-        if reached.is_nan() || reached > value {
-            break;
+            if reached.is_nan() || reached > value {
+                self.state = State::Found;
+                return;
+            }
+            let moved = self.direction.iter().fold(0.0f64, |most, d| most.max((self.length * d).abs()));
+            self.γ.clone_from(&self.candidate);
+            self.steps += 1;
+            if moved < STEP || self.steps == STEPS {
+                self.state = State::Found;
+                return;
+            }
         }
-        (γ, value) = (next, reached);
-        if moved < STEP {
-            break;
+        self.value = Some(reached);
+        match solve(&self.matrix, &score) {
+            Some(direction) => {
+                (self.direction, self.length) = (direction, 1.0);
+                self.look_ahead();
+            }
+            None => self.state = State::Undetermined,
         }
     }
-    γ.iter().all(|x| x.is_finite()).then_some(γ)
+
+    fn look_ahead(&mut self) {
+        let ahead = self.γ.iter().zip(&self.direction).map(|(g, d)| g + self.length * d);
+        self.candidate = ahead.collect();
+    }
+
+    /// γ, where the residuals determine it.
+    pub fn found(self) -> Option<Vec<f64>> {
+        (self.state == State::Found && self.γ.iter().all(|x| x.is_finite())).then_some(self.γ)
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! | 2 to 3 | knots: exact quantiles of the states |
 //! | 4 | products of columns for each fold, from which smoothness and pooling are chosen |
 //! | 5, 6 | the regressions, and their residuals |
+//! | some dozens | noise that is more than added: its spread by scoring, a pass a step, its shape by quantiles |
 //!
 //! # Precision
 //! Initial means, knots, folds and the choice of smoothness and pooling have the digits of [`fit`](super::fit). Regressions differ from it in the
@@ -18,10 +19,11 @@ use super::cross_validation::{FoldSums, choose_by, knot_ranks};
 use super::design::Design;
 use super::gain::gain_at;
 use super::groups::{self, Group};
+use super::noise::StoredNoise;
 use super::regression::level_values;
 use super::spline::NaturalSpline;
 use super::terms::blocks;
-use super::{Basis, FitError, FitSettings, Fitted, Means, NoiseChoice, Pooling, StateBasis};
+use super::{Basis, FitError, FitSettings, Fitted, FittedNoise, Means, NoiseChoice, Pooling, StateBasis};
 use crate::kernel::data::{Panel, StoredPanel};
 use crate::kernel::model::fitted::bends::Bends;
 use crate::kernel::numeric::ranks::order_statistics;
@@ -29,7 +31,7 @@ use census::Census;
 use rayon::prelude::*;
 
 /// Visits all people in blocks.
-fn pass(panel: &StoredPanel, mut visit: impl FnMut(&Panel)) -> Result<(), FitError> {
+pub(super) fn pass(panel: &StoredPanel, mut visit: impl FnMut(&Panel)) -> Result<(), FitError> {
     let failed = |error: crate::kernel::data::DataError| FitError::Scratch(error.to_string());
     for block in panel.blocks().map_err(failed)? {
         visit(&block.map_err(failed)?);
@@ -40,15 +42,12 @@ fn pass(panel: &StoredPanel, mut visit: impl FnMut(&Panel)) -> Result<(), FitErr
 /// [`fit`](super::fit) for people on disk; `room` is how many numbers may be held at once.
 ///
 /// # Errors
-/// [`FitError`]: as [`fit`](super::fit), and [`FitError::InMemory`] for nets and for noise that is more than added.
+/// [`FitError`]: as [`fit`](super::fit), and [`FitError::InMemory`] for nets.
 pub fn fit_stored(panel: &StoredPanel, settings: &FitSettings, room: usize) -> Result<Fitted, FitError> {
-    let FitSettings { basis, pooling, code, noise, keep, .. } = *settings;
+    let FitSettings { basis, pooling, code, stream, noise, keep } = *settings;
     let refused = |what| Err(FitError::InMemory { what, people: panel.people() });
     if basis == Basis::Neural {
         return refused("training a net");
-    }
-    if noise != NoiseChoice::Additive || !keep.is_empty() {
-        return refused("noise that is more than added (--noise scale, rank or chosen, and --keep)");
     }
     let shape = panel.empty();
     let values = level_values(&shape, code)?;
@@ -58,6 +57,19 @@ pub fn fit_stored(panel: &StoredPanel, settings: &FitSettings, room: usize) -> R
     let (_, groups) = fit.groups(pooling)?;
     let (table, reports) = regressions::fit_table(&fit, &groups)?;
     let mut fitted = Fitted::new(&shape, initial, Means::Table(table), reports);
+    if noise != NoiseChoice::Additive || !keep.is_empty() {
+        let around = |means: &Fitted, old: Option<&FittedNoise>| {
+            let noise_of = StoredNoise { panel, means, stream, room };
+            old.map_or_else(|| noise_of.choose(noise, keep), |old| noise_of.refit(old))
+        };
+        let mut law = around(&fitted, None)?;
+        let is_weighed = law.precisions(&shape).iter().any(Option::is_some);
+        if let (Means::Table(table), true) = (&fitted.means, is_weighed) {
+            fitted.means = Means::Table(regressions::reweigh(&fit, &groups, table.clone(), &law)?);
+            law = around(&fitted, Some(&law))?;
+        }
+        fitted.noise = Some(law);
+    }
     fitted.gain = gain_at(&fitted, (&census.low, &census.high), &census.sample);
     Ok(fitted)
 }

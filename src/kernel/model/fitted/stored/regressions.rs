@@ -35,7 +35,7 @@ pub(super) fn fit_table(fit: &Fit<'_>, groups: &[Group]) -> Result<(MeanTable, V
         let mut result = Ok(());
         pass(fit.panel, |block| {
             let done = sets.par_iter_mut().try_for_each(|set| {
-                let (rows, targets) = set.rows(fit, &groups[set.group], &terms[set.group], block);
+                let (rows, targets, _) = set.rows(fit, &groups[set.group], &terms[set.group], block);
                 work(set, &rows, &targets)
             });
             if result.is_ok() {
@@ -91,6 +91,72 @@ pub(super) fn fit_table(fit: &Fit<'_>, groups: &[Group]) -> Result<(MeanTable, V
     }
     let bases = groups.iter().map(|group| group.basis.clone()).collect();
     Ok((Coefficients::new(bases, coefficients).into(), reports))
+}
+
+/// Fits the outputs whose noise spreads once more, with weights 1/σ² of mean 1: [`reweigh`](super::super::reweigh::reweigh).
+pub(super) fn reweigh(
+    fit: &Fit<'_>,
+    groups: &[Group],
+    table: Table,
+    law: &super::super::FittedNoise,
+) -> Result<Table, FitError> {
+    let weighed: Vec<bool> = law.precisions(fit.shape).iter().map(Option::is_some).collect();
+    let terms: Vec<Vec<Block>> = groups.iter().map(|group| fit.blocks(group)).collect();
+    let mut sets = Vec::new();
+    for (at, (group, blocks)) in groups.iter().zip(&terms).enumerate() {
+        for output in (0..weighed.len()).filter(|&output| weighed[output]) {
+            let design = fit.design(fit.shape, group, blocks);
+            let set = Set::new(at, output..output + 1, group, design.columns(), Bends::new(&design));
+            sets.push((set, 0.0, 0usize));
+        }
+    }
+    pass(fit.panel, |block| {
+        let weights = law.precisions(block);
+        sets.par_iter_mut().for_each(|(set, sum, count)| {
+            let Some(own) = &weights[set.outputs.start] else { return };
+            let (_, _, places) = set.rows(fit, &groups[set.group], &terms[set.group], block);
+            places.iter().for_each(|&at| *sum += own[at]);
+            *count += places.len();
+        });
+    })?;
+    sets.retain(|(_, _, count)| *count > 0);
+    while sets.iter().any(|(set, ..)| set.found.is_empty()) {
+        let mut result = Ok(());
+        pass(fit.panel, |block| {
+            let weights = law.precisions(block);
+            let done =
+                sets.par_iter_mut().filter(|(set, ..)| set.found.is_empty()).try_for_each(|(set, sum, count)| {
+                    let Some(own) = &weights[set.outputs.start] else { return Ok(()) };
+                    let (mut rows, mut targets, places) = set.rows(fit, &groups[set.group], &terms[set.group], block);
+                    let mean = *sum / *count as f64;
+                    for ((row, target), at) in rows.chunks_exact_mut(set.columns).zip(&mut targets).zip(places) {
+                        let root = (own[at] / mean).sqrt();
+                        row.iter_mut().for_each(|x| *x *= root);
+                        *target *= root;
+                    }
+                    set.add(&rows, &targets)
+                });
+            if result.is_ok() {
+                result = done;
+            }
+        })?;
+        result?;
+        for (set, ..) in sets.iter_mut().filter(|(set, ..)| set.found.is_empty()) {
+            set.solve(fit, &groups[set.group], &terms[set.group])?;
+        }
+    }
+    let mut stored = Coefficients::from(table);
+    for (set, ..) in &sets {
+        let (group, blocks) = (&groups[set.group], &terms[set.group]);
+        for level in group.only.map_or(0..fit.values.len(), |k| k..k + 1) {
+            for action in 0..fit.shape.action_names().len() {
+                let factor = |block: &Block| block.factor(action, level, fit.values[level]);
+                let resolved = resolve(&set.found[0].0, blocks, group.basis.count(), 1, factor);
+                stored.replace(level, action, set.outputs.start, &resolved);
+            }
+        }
+    }
+    Ok(stored.into())
 }
 
 /// What was found for one output.
@@ -167,13 +233,14 @@ impl Set {
         Method::Folded((0..triangles).map(|_| LeastSquaresRows::new(columns, each)).collect())
     }
 
-    /// Rows and targets of a block's people.
-    fn rows(&self, fit: &Fit<'_>, group: &Group, blocks: &[Block], block: &Panel) -> (Vec<f64>, Vec<f64>) {
+    /// Rows and targets of a block's people, and the decision of the block that each row is.
+    fn rows(&self, fit: &Fit<'_>, group: &Group, blocks: &[Block], block: &Panel) -> (Vec<f64>, Vec<f64>, Vec<usize>) {
         let design = fit.design(block, group, blocks);
         let p = block.state_dim();
         let mut functions = vec![0.0; group.basis.count()];
         let (mut rows, mut targets) = (Vec::new(), Vec::new());
-        let mut push = |person: &Person<'_>, t: usize| {
+        let mut places = Vec::new();
+        let mut push = |person: &Person<'_>, start: usize, t: usize| {
             let next = person.states.get((t + 1) * p..(t + 2) * p);
             if self.outputs.start < p && next.is_none() {
                 return;
@@ -185,17 +252,16 @@ impl Set {
                 &mut functions,
                 &mut rows,
             );
-            if self.outputs.start < p {
-                targets.extend_from_slice(next.unwrap_or(&[]));
+            for output in self.outputs.clone() {
+                targets.push(next.filter(|_| output < p).map_or(person.rewards[t], |next| next[output]));
             }
-            if self.outputs.end == p + 1 {
-                targets.push(person.rewards[t]);
-            }
+            places.push(start + t);
         };
-        for (_, person) in design.people() {
-            (0..person.actions.len()).for_each(|t| push(&person, t));
+        for (i, person) in design.people() {
+            let start = block.decisions_of(i).start;
+            (0..person.actions.len()).for_each(|t| push(&person, start, t));
         }
-        (rows, targets)
+        (rows, targets, places)
     }
 
     fn add(&mut self, rows: &[f64], targets: &[f64]) -> Result<(), FitError> {
