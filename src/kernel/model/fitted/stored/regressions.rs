@@ -97,9 +97,9 @@ pub(super) fn fit_table(fit: &Fit<'_>, groups: &[Group]) -> Result<(MeanTable, V
 pub(super) fn reweigh(
     fit: &Fit<'_>,
     groups: &[Group],
-    table: Table,
+    table: MeanTable,
     law: &super::super::FittedNoise,
-) -> Result<Table, FitError> {
+) -> Result<MeanTable, FitError> {
     let weighed: Vec<bool> = law.precisions(fit.shape).iter().map(Option::is_some).collect();
     let terms: Vec<Vec<Block>> = groups.iter().map(|group| fit.blocks(group)).collect();
     let mut sets = Vec::new();
