@@ -36,6 +36,8 @@ pub(super) struct Evidence {
     pub residual: f64,
     /// β.
     pub coefficients: Vec<f64>,
+    /// G + Λ, factored.
+    pub factor: RidgeFactor,
 }
 
 /// Most updates; from the start below most penalties settle to a per cent in about ten. A wide design, whose updates take
@@ -102,15 +104,14 @@ pub(super) fn fit(sums: &Sums<'_>, penalties: Vec<f64>) -> Option<Evidence> {
         .sum();
     let cross: f64 = coefficients.iter().zip(sums.moments).map(|(β, m)| β * m).sum();
     let residual = (sums.squares - 2.0 * cross + fitted).max(LEAST_VARIANCE * sums.squares).max(f64::MIN_POSITIVE);
-    Some(Evidence { penalties, variance: residual / sums.rows, residual, coefficients })
+    Some(Evidence { penalties, variance: residual / sums.rows, residual, coefficients, factor })
 }
 
 /// One of MacKay's updates: the next penalties and the residual variance behind them.
 fn update(sums: &Sums<'_>, now: &Evidence, rules: Rules) -> (Vec<f64>, f64) {
     let design = sums.design;
     let columns = by_column(design, &now.penalties);
-    let inverse =
-        RidgeFactor::new(sums.gram, &columns).expect("factored with these penalties before").inverse_diagonal();
+    let inverse = now.factor.inverse_diagonal();
     let (mut free, mut square) = (vec![0.0; design.groups.len()], vec![0.0; design.groups.len()]);
     for (j, group) in design.group.iter().enumerate() {
         if let Some(g) = *group {
