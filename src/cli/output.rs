@@ -6,7 +6,8 @@ use counterfair::kernel::model::fitted::{Fitted, FittedNoise, NoiseReport};
 use counterfair::report::Table;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 /// Prints a result: the one way to standard output. A reader that went away or a full disk is an error that the caller passes on, never a
@@ -61,8 +62,12 @@ pub fn command_line() -> String {
     std::iter::once("counterfair".to_string()).chain(given).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs work in stages, with a spinner beside the name of the present one; nothing is drawn where standard error is not a terminal.
+/// Runs work in stages, with a spinner beside the name of the present one. Where standard error is not a terminal, a stage that is under way
+/// when two seconds, or two more, have passed is named on a line of its own: a log shows what a long run is at.
 pub fn stages<R>(work: impl FnOnce(&mut dyn FnMut(&str)) -> R) -> R {
+    if !io::stderr().is_terminal() {
+        return stages_by_line(work);
+    }
     let style =
         ProgressStyle::with_template("{spinner} {msg} {elapsed}").unwrap_or_else(|_| ProgressStyle::default_spinner());
     let spinner = ProgressBar::new_spinner().with_style(style);
@@ -73,6 +78,29 @@ pub fn stages<R>(work: impl FnOnce(&mut dyn FnMut(&str)) -> R) -> R {
     });
     spinner.finish_and_clear();
     result
+}
+
+/// Time between two looks at the present stage.
+const LOOK: Duration = Duration::from_secs(2);
+
+fn stages_by_line<R>(work: impl FnOnce(&mut dyn FnMut(&str)) -> R) -> R {
+    let present = &Mutex::new(String::new());
+    let (done, waiting) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut said = String::new();
+            // The other end is dropped when the work is over, also by a panic.
+            while let Err(mpsc::RecvTimeoutError::Timeout) = waiting.recv_timeout(LOOK) {
+                let now = present.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                if !now.is_empty() && now != said {
+                    note(format_args!("{now} …"));
+                    said = now;
+                }
+            }
+        });
+        let _done = done;
+        work(&mut |name| *present.lock().unwrap_or_else(PoisonError::into_inner) = name.to_string())
+    })
 }
 
 /// One stage.
