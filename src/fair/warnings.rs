@@ -137,6 +137,7 @@ mod tests {
     use crate::kernel::model::{Exogenous, simulate};
     use crate::kernel::numeric::Stream;
     use crate::kernel::preprocess::noise_check::{Equality, OutputCheck};
+    use rand::RngExt;
 
     fn said(change: impl FnOnce(&mut Diagnostics, &mut NoiseCheck)) -> Vec<String> {
         let world = ThreeLevels::new(0.5);
@@ -182,15 +183,16 @@ mod tests {
     /// What is said of a linear mechanism of two states: the first is multiplied by `growth` at each step, the second is another or the same.
     fn said_of(growth: f64, same: bool) -> Vec<String> {
         let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 2).unwrap();
-        for i in 0..80u32 {
-            let noise = |k: u32| f64::from((i * 37 + k * 101 + i * i * 13) % 97) / 97.0 - 0.5;
-            let mut first = noise(0);
+        let mut rng = Stream::new(5).named("growth").rng();
+        let mut noise = || rng.random::<f64>() - 0.5;
+        for i in 0..400u32 {
+            let mut first = noise();
             let mut states = Vec::new();
-            for t in 0..4 {
-                states.extend([first, if same { first } else { noise(10 + t) }]);
-                first = growth * first + noise(20 + t);
+            for _ in 0..4 {
+                states.extend([first, if same { first } else { noise() }]);
+                first = growth * first + noise();
             }
-            let (actions, rewards) = ([i / 2 % 2, i / 4 % 2, i / 8 % 2], [noise(1), noise(2), noise(3)]);
+            let (actions, rewards) = ([i / 2 % 2, i / 4 % 2, i / 8 % 2], [noise(), noise(), noise()]);
             let id = i.to_string();
             builder
                 .push(Person { id: &id, level: i % 2, states: &states, actions: &actions, rewards: &rewards })
