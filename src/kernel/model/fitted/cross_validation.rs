@@ -423,7 +423,8 @@ mod tests {
             functions
         };
         let penalty = 0.01;
-        let judged = Judged::new(&design, Bends::new(&design).unwrap(), &[penalty]).unwrap();
+        let bends = Bends::new(&design).unwrap();
+        let judged = Judged::new(&design, Folds::of(&design, &bends), bends, &[penalty]).unwrap();
         for (output, error) in judged.errors.iter().enumerate() {
             // Everybody's decisions: the fold, the functions of the state, and what followed.
             let decisions = || {
