@@ -55,29 +55,37 @@ const LEAST: f64 = 1e5;
 /// Where the machine does not tell how much it has: a quarter of 8 GB.
 const UNKNOWN: u64 = 2_000_000_000;
 
-/// Bytes in memory for each byte of a file at the peak of `learn`: text, rows, the design of a regression and residuals beside each other. Measured
-/// on simulated files of one state; see `benches/README.md`.
+/// Bytes in memory for each byte of a file at the peak of `learn`: text, rows, the design of a regression and residuals beside each other. On
+/// simulated files of one state 13 (additive noise) to 21 (all defaults) were measured.
 const PER_BYTE_OF_TEXT: u64 = 25;
 
 /// How many bytes of text a byte of a compressed file stands for, about.
 const PER_COMPRESSED_BYTE: u64 = 4;
 
+/// The memory allowed, and what a file would need to be held, about.
+pub struct TooSmall {
+    memory: Memory,
+    needed: u64,
+}
+
 impl MemoryOptions {
     /// The memory allowed if a file needs more than that, by its size.
-    pub fn needed_for(&self, data: &Path) -> Result<Option<Memory>, CliError> {
+    pub fn needed_for(&self, data: &Path) -> Result<Option<TooSmall>, CliError> {
         let bytes = self.memory.map_or_else(default_bytes, |Size(bytes)| bytes);
         // A file that is not there is an error of whoever reads it.
         let length = std::fs::metadata(data).map_or(0, |found| if found.is_file() { found.len() } else { 0 });
         let ends = |end: &str| data.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(end));
         let text = length.saturating_mul(if ends("gz") || ends("parquet") { PER_COMPRESSED_BYTE } else { 1 });
-        if text.saturating_mul(PER_BYTE_OF_TEXT) <= bytes {
+        let needed = text.saturating_mul(PER_BYTE_OF_TEXT);
+        if needed <= bytes {
             return Ok(None);
         }
         let scratch = self.scratch.clone().unwrap_or_else(std::env::temp_dir);
         if !scratch.is_dir() {
             return Err(CliError::Argument(format!("--scratch {}: there is no such folder", scratch.display())));
         }
-        Ok(Some(Memory { bytes: usize::try_from(bytes).unwrap_or(usize::MAX), scratch }))
+        let memory = Memory { bytes: usize::try_from(bytes).unwrap_or(usize::MAX), scratch };
+        Ok(Some(TooSmall { memory, needed }))
     }
 }
 
@@ -90,13 +98,18 @@ fn default_bytes() -> u64 {
 }
 
 /// Reads a file onto disk, and says so and what was found out about it.
-pub fn read(data: &DataOptions, memory: &Memory, keep: bool) -> Result<LargePeople, CliError> {
+pub fn read(data: &DataOptions, limit: &TooSmall, keep: bool) -> Result<LargePeople, CliError> {
+    let TooSmall { memory, needed } = limit;
     let people = LargePeople::read(&data.data, &data.options(), memory, keep)?;
     let (sketch, repairs) = (people.sketch(), people.sketch().repairs());
+    let (count, share) = (people.panel().people(), memory.bytes as f64 / *needed as f64);
     note(format_args!(
-        "{}: it does not fit in {} MB of memory; its people were laid down in {} for as long as this runs",
+        "{}: {count} people would take about {:.1} MB of memory, {:.1} are allowed (room for about {:.0} people); they were laid down in {} for \
+         as long as this runs",
         sketch.name(),
-        memory.bytes / 1_000_000,
+        *needed as f64 / 1e6,
+        memory.bytes as f64 / 1e6,
+        share * count as f64,
         memory.scratch.display()
     ));
     sketch.notes().iter().for_each(|line| note(format_args!("{}: {line}", sketch.name())));

@@ -132,12 +132,12 @@ impl Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     distinct_files(&[("--save", &arguments.save)], &[("--data", &arguments.data.data)])?;
-    let memory = arguments.memory.needed_for(&arguments.data.data)?;
+    let limit = arguments.memory.needed_for(&arguments.data.data)?;
     let mut counted = None;
     let (people, learned) = stages(|watch| {
         watch("reading");
-        if let Some(memory) = memory {
-            let large = large::read(&arguments.data, &memory, false)?;
+        if let Some(limit) = &limit {
+            let large = large::read(&arguments.data, limit, false)?;
             let learned = arguments.learner(large.sketch())?.learn_large(&large, watch)?;
             counted = Some(large.panel().people());
             return Ok((large.sketch().clone(), learned));

@@ -1,10 +1,10 @@
 //! `counterfair preprocess`: alg:cf:1 on a user's file.
 
 use super::error::CliError;
-use super::large::{self, MemoryOptions};
+use super::large::{self, MemoryOptions, TooSmall};
 use super::options::{DataOptions, ModelOptions};
 use super::output::{mechanism_table, noise_report, note, say, say_json, say_noise, stages, warn};
-use counterfair::fair::{FittedPreprocessing, Memory, preprocess};
+use counterfair::fair::{FittedPreprocessing, preprocess};
 use counterfair::kernel::data::distinct_files;
 use std::path::{Path, PathBuf};
 
@@ -34,8 +34,8 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     let mut outputs: Vec<(&str, &Path)> = vec![("--out", &arguments.out)];
     outputs.extend(arguments.save.as_deref().map(|path| ("--save", path)));
     distinct_files(&outputs, &[("--data", &arguments.data.data)])?;
-    if let Some(memory) = arguments.memory.needed_for(&arguments.data.data)? {
-        return run_large(arguments, &memory);
+    if let Some(limit) = arguments.memory.needed_for(&arguments.data.data)? {
+        return run_large(arguments, &limit);
     }
     let (people, done) = stages(|watch| {
         watch("reading");
@@ -77,13 +77,13 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
 }
 
 /// The same for people who do not fit in memory.
-fn run_large(arguments: &Arguments, memory: &Memory) -> Result<(), CliError> {
+fn run_large(arguments: &Arguments, limit: &TooSmall) -> Result<(), CliError> {
     if arguments.save.is_some() {
         return Err(CliError::Argument("--save needs everybody in memory: raise --memory, or `learn` a policy".into()));
     }
     let (large, mechanism, weights) = stages(|watch| {
         watch("reading");
-        let large = large::read(&arguments.data, memory, true)?;
+        let large = large::read(&arguments.data, limit, true)?;
         let settings = arguments.model.preprocessing(large.sketch(), arguments.folds)?;
         let (mechanism, weights) = large.preprocess(&settings, &arguments.out, watch)?;
         Ok::<_, CliError>((large, mechanism, weights))

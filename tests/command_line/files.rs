@@ -345,3 +345,40 @@ fn a_bare_command_says_what_it_is_about_to_do() {
     );
     assert!(lines[1].contains("--help") && lines[1].contains("--data"), "{lines:?}");
 }
+
+#[test]
+fn a_file_that_does_not_fit_in_the_memory_allowed_is_laid_down_on_disk_and_gives_the_same_file() {
+    let folder = Folder::new("larger_than_memory");
+    folder.succeed(&["simulate", "--world", "linear", "--n", "300", "--t", "6", "--out", "people.csv"]);
+    let preprocess = |out: &'static str, memory: &'static str| {
+        [
+            "preprocess",
+            "--data",
+            "people.csv",
+            "--out",
+            out,
+            "--memory",
+            memory,
+            "--scratch",
+            ".",
+            "--noise",
+            "additive",
+        ]
+    };
+    folder.succeed(&preprocess("whole.csv", "1GB"));
+    let message = said(&folder, &preprocess("blocks.csv", "200KB"));
+    assert!(message.contains("300 people would take about") && message.contains("0.2 are allowed"), "{message}");
+    let number = |name: &str| -> Vec<f64> {
+        let text = fs::read_to_string(folder.0.join(name)).unwrap();
+        text.split([',', '\n']).filter_map(|cell| cell.parse().ok()).collect()
+    };
+    let (whole, blocks) = (number("whole.csv"), number("blocks.csv"));
+    assert!(whole.len() > 10_000 && whole.len() == blocks.len());
+    // Regressions of 1800 rows in another order of sums.
+    assert!(whole.iter().zip(&blocks).all(|(a, b)| (a - b).abs() < 1e-9));
+    assert_eq!(folder.names(), ["blocks.csv", "people.csv", "whole.csv"], "nothing else is left");
+    let refused = |arguments: &[&str]| folder.refuse(arguments, "");
+    assert!(refused(&preprocess("no.csv", "12 parsecs")).contains("no unit of memory"));
+    let nowhere = ["learn", "--data", "people.csv", "--save", "p.json", "--memory", "200KB", "--scratch", "nowhere"];
+    assert!(refused(&nowhere).contains("there is no such folder"));
+}

@@ -37,25 +37,25 @@ impl Shape {
     /// From each level's standardised residuals with their weights; `None` when a level has fewer residuals than knots.
     pub fn fit(by_level: &mut [Vec<(f64, f64)>], count: usize) -> Option<Self> {
         let weight = |values: &[(f64, f64)]| values.iter().map(|(_, w)| w).sum::<f64>();
-        let weights: Vec<f64> = by_level.iter().map(|values| weight(values)).collect();
-        let mut quantiles = Vec::new();
+        let total: f64 = by_level.iter().map(|values| weight(values)).sum();
+        let (mut quantiles, mut shares) = (Vec::new(), Vec::new());
         for values in by_level.iter_mut() {
             values.retain(|(_, w)| *w > 0.0);
             if values.len() < count {
                 return None;
             }
             values.sort_by(|a, b| a.0.total_cmp(&b.0));
+            shares.push(weight(values) / total);
             quantiles.push(weighted_quantiles(values, count));
         }
-        Self::of_quantiles(quantiles, &weights)
+        Self::of_quantiles(quantiles, &shares)
     }
 
-    /// From each level's quantiles, and how much each level weighs.
-    pub fn of_quantiles(mut quantiles: Vec<Vec<f64>>, weights: &[f64]) -> Option<Self> {
-        let total: f64 = weights.iter().sum();
+    /// From each level's quantiles, and the share of all weight that each level has.
+    pub fn of_quantiles(mut quantiles: Vec<Vec<f64>>, shares: &[f64]) -> Option<Self> {
         let mut common = vec![0.0; quantiles.first().map_or(0, Vec::len)];
-        for (own, weight) in quantiles.iter().zip(weights) {
-            common.iter_mut().zip(own).for_each(|(c, q)| *c += weight / total * q);
+        for (own, share) in quantiles.iter().zip(shares) {
+            common.iter_mut().zip(own).for_each(|(c, q)| *c += share * q);
         }
         let least = spread_of(&common) * 1e-6;
         if least.is_nan() || least <= 0.0 {

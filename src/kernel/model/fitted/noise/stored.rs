@@ -451,8 +451,9 @@ impl StoredNoise<'_> {
                 };
                 let law = |columns: std::ops::Range<usize>| {
                     let own = columns.clone().map(&quantiles).collect::<Option<Vec<_>>>()?;
-                    let weights: Vec<f64> = sizes[columns].iter().map(|n| *n as f64).collect();
-                    Shape::of_quantiles(own, &weights)
+                    let total: usize = sizes[columns.clone()].iter().sum();
+                    let shares: Vec<f64> = sizes[columns].iter().map(|n| *n as f64 / total as f64).collect();
+                    Shape::of_quantiles(own, &shares)
                 };
                 shape = law(0..levels);
                 first_shape = (apart == 1).then(|| law(levels..2 * levels)).flatten();
