@@ -190,15 +190,11 @@ impl Pass<'_> {
     fn add_values(&mut self, t: usize, z: usize, sides: &[OneWorld], people: Range<usize>) {
         let shares = self.world.level_probabilities();
         let weight = shares[z] * self.discount.powi(t as i32);
-        let mut all = vec![0.0; people.len()];
-        for (side, share) in sides.iter().zip(shares) {
-            all.iter_mut().zip(side.mean_rewards()).for_each(|(all, r)| *all += share * r);
-        }
-        let rewards = sides[z].mean_rewards().iter().zip(all).zip(&self.draws.rewards(t)[people.clone()]);
         let sums = self.values[people.clone()].iter_mut().zip(&mut self.fair[people]);
-        for ((value, fair), ((r, all), u)) in sums.zip(rewards) {
-            *value += weight * (r + u);
-            *fair += weight * (all + u);
+        for (i, (value, fair)) in sums.enumerate() {
+            let all: f64 = sides.iter().zip(shares).map(|(side, share)| share * side.rewards[i]).sum();
+            *value += weight * sides[z].rewards[i];
+            *fair += weight * all;
         }
     }
 }

@@ -61,11 +61,6 @@ impl OneWorld {
     pub fn see(&mut self, agent: &dyn Agent, actions: &[u32]) {
         agent.advance(&mut self.memory, actions, &self.states);
     }
-
-    /// μᵣ of the last decision.
-    pub fn mean_rewards(&self) -> &[f64] {
-        self.step.mean_rewards()
-    }
 }
 
 #[cfg(test)]
