@@ -173,7 +173,7 @@ fn shuffled(text: &str) -> String {
     let (header, rows) = text.split_once('\n').unwrap();
     let rows: Vec<&str> = rows.lines().collect();
     let n = rows.len();
-    assert!(n % 2741 != 0, "a prime that is no factor of the number of rows visits each once");
+    assert!(!n.is_multiple_of(2741), "a prime that is no factor of the number of rows visits each once");
     let moved = (0..n).map(|i| rows[(i * 2741 + 17) % n]);
     std::iter::once(header).chain(moved).map(|row| format!("{row}\n")).collect()
 }

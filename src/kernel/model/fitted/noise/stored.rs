@@ -291,7 +291,7 @@ impl StoredNoise<'_> {
             SpreadForm::PerLevel => Candidate::SpreadByLevel,
             SpreadForm::LogLinear => Candidate::SpreadByState,
         };
-        let choose = |((&output, fitted), gains): ((&usize, &[Option<Vec<&Spread>>]), &Vec<Gain>)| {
+        let mut choose = |output: usize, fitted: &[Option<Vec<&Spread>>], gains: &[Gain]| {
             if fitted[0].is_none() {
                 return least;
             }
@@ -306,7 +306,8 @@ impl StoredNoise<'_> {
             }
             forms[best]
         };
-        Ok(open.iter().zip(by_form.chunks_exact(forms.len())).zip(&gains).map(choose).collect())
+        let each = open.iter().zip(by_form.chunks_exact(forms.len())).zip(&gains);
+        Ok(each.map(|((&output, fitted), gains)| choose(output, fitted, gains)).collect())
     }
 
     /// Whether first states have a law of their own, and whether levels do; then how many first and later residuals there are.

@@ -13,6 +13,9 @@ use rayon::prelude::*;
 /// Rows multiplied at a time.
 const ROWS: usize = 512;
 
+/// What is done with the rows and targets of a block.
+type Work<'a> = dyn Fn(&mut Set, &[f64], &[f64]) -> Result<(), FitError> + Sync + 'a;
+
 /// Fits next states and rewards of every group.
 pub(super) fn fit_table(fit: &Fit<'_>, groups: &[Group]) -> Result<(MeanTable, Vec<RegressionReport>), FitError> {
     let (p, levels, actions) = (fit.shape.state_dim(), fit.shape.levels().len(), fit.shape.action_names().len());
@@ -25,13 +28,13 @@ pub(super) fn fit_table(fit: &Fit<'_>, groups: &[Group]) -> Result<(MeanTable, V
             return Err(FitError::EmptyLevel { level: design.name() });
         }
         // Where a next state is missing somewhere, rewards have rows that next states have not.
-        let outputs = if known == all { vec![0..p + 1] } else { vec![0..p, p..p + 1] };
-        for outputs in outputs.into_iter().filter(|outputs| known > 0 || outputs.start == p) {
+        let cut = if known == all { p + 1 } else { p };
+        for outputs in [0..cut, cut..p + 1].into_iter().filter(|o| !o.is_empty() && (known > 0 || o.start == p)) {
             let bends = Bends::new(&design);
             sets.push(Set::new(at, outputs, group, design.columns(), bends));
         }
     }
-    let each_block = |sets: &mut [Set], work: &(dyn Fn(&mut Set, &[f64], &[f64]) -> Result<(), FitError> + Sync)| {
+    let each_block = |sets: &mut [Set], work: &Work| {
         let mut result = Ok(());
         pass(fit.panel, |block| {
             let done = sets.par_iter_mut().try_for_each(|set| {
