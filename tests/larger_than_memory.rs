@@ -64,6 +64,10 @@ struct Tolerance {
 /// Sums of a few thousand terms in another order, times condition numbers of some thousands.
 const ROUNDING: Tolerance = Tolerance { floor: 0.0, most: 1e-9 };
 
+/// Contrasts of a level and their squares depend on each other, and penalties as small as 1e-9 of the rows hold them apart: weights, not values, lose as
+/// many digits.
+const DEPENDENT: Tolerance = Tolerance { floor: 0.0, most: 1e-6 };
+
 /// Log spreads by state and action are found by scoring that stops at steps of 1e-8; where it stops is decided by the last digits of a sum.
 const SCORING: Tolerance = Tolerance { floor: 0.1, most: 1e-6 };
 
@@ -116,7 +120,8 @@ fn a_policy_is_the_one_learned_in_memory_for_each_method_and_number_of_levels_an
     for world in ["linear", "three-levels-mixed"] {
         fs::write(&path, simulated(&folder, world)).unwrap();
         for method in [Method::Ours, Method::Full, Method::Unaware] {
-            same_policy(&path, &folder, &ReadOptions::default(), &learner(method), ROUNDING);
+            let tolerance = if method == Method::Full { DEPENDENT } else { ROUNDING };
+            same_policy(&path, &folder, &ReadOptions::default(), &learner(method), tolerance);
         }
     }
 }

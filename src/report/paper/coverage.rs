@@ -44,14 +44,25 @@ pub(super) fn field(line: &HashMap<&'static str, &'static str>, name: &str) -> S
 
 /// What `evaluate` prints of Ours at N = 400 and T = 8, by world.
 pub(super) fn table() -> Table {
-    let columns = ["world", "what is printed", "truth", "mean estimate", "50 %", "90 %", "95 %", "half-width"];
+    let columns =
+        ["world", "what is printed", "repetitions", "truth", "mean estimate", "50 %", "90 %", "95 %", "half-width"];
     let mut table = Table::new("", 2, columns);
     let wanted = lines(FRONT_DOOR).filter(|line| {
         (field(line, "people"), field(line, "horizon"), field(line, "method"))
             == ("400".into(), "8".into(), "ours".into())
     });
     for line in wanted {
-        let names = ["world", "number", "truth", "estimate", "covers_50", "covers_90", "covers_95", "half_width_95"];
+        let names = [
+            "world",
+            "number",
+            "repetitions",
+            "truth",
+            "estimate",
+            "covers_50",
+            "covers_90",
+            "covers_95",
+            "half_width_95",
+        ];
         table.push(names.map(|name| field(&line, name)));
     }
     table

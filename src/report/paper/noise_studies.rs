@@ -15,15 +15,15 @@ pub(super) fn table() -> Table {
     let columns = [
         "study",
         "attribute",
-        "people",
         "more than added noise",
         "not to be believed after it",
+        "people",
         "CF metric, additive",
         "CF metric, chosen",
-        "action shares by level, additive",
-        "action shares by level, chosen",
+        "%, additive",
+        "%, chosen",
     ];
-    let mut table = Table::new("", 2, columns);
+    let mut table = Table::new("", 4, columns);
     for (study, attribute, people) in studies() {
         let here = |line: &Line| field(line, "study") == study && field(line, "attribute") == attribute;
         let outputs: Vec<Line> = lines(NOISE).filter(|line| here(line)).collect();
@@ -36,12 +36,13 @@ pub(super) fn table() -> Table {
             listed(outputs.iter().filter(|line| field(line, "verdict") != "Believable"), |line| {
                 if field(line, "verdict") == "FewValues" { "few values".into() } else { "levels differ".into() }
             }),
+            people,
             metric(&additive),
             metric(&chosen),
             shares(&additive),
             shares(&chosen),
         ];
-        table.push([study, attribute, people].into_iter().chain(cells));
+        table.push([study, attribute].into_iter().chain(cells));
     }
     table
 }
@@ -85,17 +86,17 @@ fn metric(line: &Line) -> String {
     }
 }
 
-/// The shares of all actions but the first, which follow from the others, level by level.
+/// The shares, in per cent, of all actions but the first, which follow from the others, level by level.
 fn shares(line: &Line) -> String {
     let of_level = |level: &str| {
         let each: Vec<String> = level.split(' ').filter(|share| !share.is_empty()).skip(1).map(percent).collect();
-        each.join(" ")
+        each.join("/")
     };
     field(line, "actions_by_level").split('|').map(of_level).collect::<Vec<_>>().join(" | ")
 }
 
 fn percent(share: &str) -> String {
-    share.parse::<f64>().map_or("–".into(), |share| format!("{:.0} %", 100.0 * share))
+    share.parse::<f64>().map_or("–".into(), |share| format!("{:.0}", 100.0 * share))
 }
 
 #[cfg(test)]
@@ -111,14 +112,14 @@ mod tests {
             found.unwrap_or_else(|| panic!("no row of {study}, {attribute}")).clone()
         };
         let sex = row("HELP", "sex");
-        assert!(sex[3].contains("rank: ") && sex[3].contains("state1 first") && sex[4] == "none", "{sex:?}");
-        assert!(row("HELP", "race")[4].contains("levels differ: "));
-        assert!(row("STAR", "gender")[4].contains("few values: "), "whether the class is small is one of two values");
+        assert!(sex[2].contains("rank: ") && sex[2].contains("state1 first") && sex[3] == "none", "{sex:?}");
+        assert!(row("HELP", "race")[3].contains("levels differ: "));
+        assert!(row("STAR", "gender")[3].contains("few values: "), "whether the class is small is one of two values");
     }
 
     #[test]
     fn shares_leave_the_first_action_out() {
-        let line: Line = [("actions_by_level", "0.628 0.372 | none 0.422")].into_iter().collect();
-        assert_eq!(shares(&line), "37 % | 42 %");
+        let line: Line = [("actions_by_level", "0.628 0.372 0.1 | none 0.422 0.2")].into_iter().collect();
+        assert_eq!(shares(&line), "37/10 | 42/20");
     }
 }

@@ -26,7 +26,8 @@ pub struct StableSettings {
     pub penalties: Penalties,
     /// The degree of contrasts between actions.
     pub contrast: Contrast,
-    /// How many times the penalty of its group without deviations between worlds a group with them carries at least.
+    /// How many times the penalty of its group without deviations between worlds a group with them carries at least; a level that is a
+    /// coordinate of its own has penalties of its own.
     pub deviation_factor: f64,
 }
 
@@ -178,7 +179,9 @@ pub(super) fn learn<V: View>(
     let learner = Learner { passes, settings, bounds, n };
     let mut weights = vec![0.0; actions * charted.map.count()];
 
-    let mut rules = Rules { deviation_factor: settings.deviation_factor, design_effect: 1.0 };
+    // A level that is read as such may matter where the state does not: only worlds deviate from a state that they share.
+    let deviation_factor = if charted.map.recipe().levels > 1 { 0.0 } else { settings.deviation_factor };
+    let mut rules = Rules { deviation_factor, design_effect: 1.0 };
     let mut choice = learner.choose(&candidates, &weights, rules)?;
     for _ in 1..ROUNDS {
         learner.iterate(&choice, &choice.factor(), None, &mut weights, WARM_UP)?;

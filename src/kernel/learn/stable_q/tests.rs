@@ -188,3 +188,25 @@ fn a_stored_action_value_decides_as_the_learned_one() {
     let q = LinearQ::<Augmented, _>::new(features, 3, learned.q.weights().to_vec());
     assert_eq!(decision_values(&q, &experience), decision_values(&learned.q, &experience));
 }
+
+/// Which action pays depends on the level alone: states are noise, and penalties drive everything that reads them out.
+#[test]
+fn a_level_may_matter_where_the_state_does_not() {
+    let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 1).unwrap();
+    for i in 0..240u32 {
+        let mut noise = [0.0; 5];
+        fill_standard_normal(&mut Stream::new(77).index(u64::from(i)).rng(), &mut noise);
+        let (level, actions) = (i % 2, [(i / 2) % 2, (i / 4) % 2]);
+        let pays = |t: usize| f64::from(u8::from(actions[t] == level)) + 0.07 * noise[3 + t];
+        let (id, rewards) = (i.to_string(), [pays(0), pays(1)]);
+        builder.push(Person { id: &id, level, states: &noise[..3], actions: &actions, rewards: &rewards }).unwrap();
+    }
+    let experience = batch(&Full { state_dim: 1 }, &builder.finish()).unwrap();
+    let found = stable_fitted_q(&experience, Coordinates::States { levels: 2 }, &StableSettings::default()).unwrap();
+    assert!(found.contrast_degree > 0);
+    for (view, level) in experience.views().chunks_exact(2).map(|view| (view, view[1])) {
+        let mut q = [0.0; 2];
+        found.q.values(view, &mut q);
+        assert!((q[1] > q[0]) == (level == 1.0), "{view:?}: {q:?}");
+    }
+}
