@@ -154,9 +154,11 @@ impl<T, E: fmt::Display> OrStop for Result<T, E> {
 }
 
 /// Ends the process that runs the cells. A panic cannot unwind through the kernel's own frames: it aborts, and two pages of backtrace bury the
-/// words of the error.
+/// words of the error. The kernel passes lines on from another thread and does not wait for it when the process has ended: a line that comes
+/// last may be lost, so it is given time.
 fn stop(error: &dyn fmt::Display) -> ! {
     eprintln!("error: {error}");
+    std::thread::sleep(std::time::Duration::from_millis(500));
     std::process::exit(2)
 }
 
