@@ -10,7 +10,7 @@
 use counterfair::fair::{Audit, AuditSettings, Error, JUDGED};
 use counterfair::kernel::data::Panel;
 use counterfair::kernel::evaluate::recorded::{Differences, Dropout, RecordedValues, Resampled};
-use counterfair::kernel::evaluate::{PanelDraws, audit, evaluate};
+use counterfair::kernel::evaluate::{PanelAudit, PanelDraws, ParityGap, audit, evaluate, parity_gap};
 use counterfair::kernel::learn::{Agent, Deployed, UniformlyRandom};
 use counterfair::kernel::model::fitted::NoiseChoice;
 use counterfair::kernel::model::worlds::{World, by_name};
@@ -22,8 +22,10 @@ use std::collections::BTreeMap;
 
 const DISCOUNT: f64 = 0.9;
 
-/// People behind each truth.
-const MANY: usize = 10_000;
+/// People behind each truth: its own error has a twentieth of the estimate's variance, or less.
+fn many(people: usize) -> usize {
+    (20 * people).max(6_000)
+}
 
 /// Where people come from: a world that simulates itself, or one with habits, people who leave, and faults.
 enum Place {
@@ -57,22 +59,29 @@ impl Place {
         }
     }
 
-    /// The value of an agent and what people receive, over the whole horizon.
-    fn truth(&self, agent: &dyn Agent, horizon: usize, stream: Stream) -> (f64, f64) {
+    /// From people who follow the true mechanism.
+    fn truth(&self, agent: &dyn Agent, many: usize, horizon: usize, stream: Stream) -> Truth {
         match self {
             Self::World(world) => {
-                let many = Exogenous::draw(&**world, MANY, horizon, stream);
-                let value = evaluate(&**world, agent, &many, DISCOUNT).value.mean;
-                let recorded = simulate(&**world, &many);
+                let people = Exogenous::draw(&**world, many, horizon, stream);
+                let value = evaluate(&**world, agent, &people, DISCOUNT).value.mean;
+                let recorded = simulate(&**world, &people);
                 let returns = recorded.iter().map(|who| who.rewards.iter().rev().fold(0.0, |v, r| r + DISCOUNT * v));
-                (value, returns.sum::<f64>() / MANY as f64)
+                Truth { value, received: returns.sum::<f64>() / many as f64 }
             }
-            Self::Bed(bed) => {
-                let value = bed.truth(agent, MANY, horizon, DISCOUNT, stream).mean;
-                (value, bed.received(MANY, horizon, DISCOUNT, stream).mean)
-            }
+            Self::Bed(bed) => Truth {
+                value: bed.truth(agent, many, horizon, DISCOUNT, stream).mean,
+                received: bed.received(many, horizon, DISCOUNT, stream).mean,
+            },
         }
     }
+}
+
+/// What an agent earns and what people receive, over the whole horizon.
+#[derive(Debug, Clone, Copy)]
+struct Truth {
+    value: f64,
+    received: f64,
 }
 
 /// One study: learned from `people`, judged on as many others.
@@ -109,65 +118,118 @@ impl Setting {
         let stream = Stream::new(repetition).named("front door").named(&self.world).index(self.people as u64);
         let draw = |role: &str| People::from(place.panel(self.people, self.horizon, stream.named(role)));
         let (learned_from, judged) = (draw("learn"), draw("judge"));
-        let many = place.panel(MANY, self.horizon, stream.named("truth"));
+        let many_people = many(self.people);
+        let many = place.panel(many_people, self.horizon, stream.named("truth"));
+        let first = place.panel(20 * many_people, 1, stream.named("first"));
         let draws = PanelDraws::draw(&many, stream.named("draws"));
-        let mut settings = AuditSettings::default();
+        // A seed of its own for every study: with one for all, the same quantiles of the same draws would be off in every one of them.
+        let mut settings = AuditSettings { seed: repetition, ..AuditSettings::default() };
+        settings.values.seed = repetition;
         if self.world == "dropout" {
             settings.values.dropout = Dropout::Weighted { horizon: None };
         }
         settings.values.differences = self.differences;
-        let mut rows = Row::new();
+        let mut policies = Vec::new();
         for &method in &self.methods {
-            let mut learner = Learner { splits: 0, ..Learner::new(method) };
+            let mut learner = Learner { splits: 0, seed: repetition, ..Learner::new(method) };
             if self.world == "control: additive noise" {
                 learner.preprocessing.mechanism.noise = NoiseChoice::Additive;
             }
-            let policy = learner.learn(&learned_from)?;
-            let found = policy.audit(&judged, &[], &settings, &mut |_| {})?;
+            policies.push((method, learner.learn(&learned_from)?));
+        }
+        let truth = |agent: &dyn Agent| place.truth(agent, many_people, self.horizon, stream.named("followed"));
+        let world: &dyn World = place.mechanism();
+        let random =
+            Deployed::new(Unaware { state_dim: world.state_dim() }, UniformlyRandom { actions: world.actions() });
+        let random = truth(&random);
+        let unaware = policies.iter().find(|(method, _)| *method == Method::Unaware).map(|(_, policy)| policy);
+        let unaware_truth = unaware.map(|policy| truth(&*policy.agent()));
+        let mut rows = Row::new();
+        for (method, policy) in &policies {
+            let others: Vec<(&str, &Policy)> =
+                unaware.filter(|_| *method != Method::Unaware).map(|policy| ("Unaware", policy)).into_iter().collect();
+            let found = policy.audit(&judged, &others, &settings, &mut |_| {})?;
             let agent = policy.agent();
-            let (value, received) = place.truth(&*agent, self.horizon, stream.named("followed"));
-            let world: &dyn World = place.mechanism();
-            let metric = audit(&many, &world, &*agent, &draws)?.unfairness.metric.mean;
+            let own = truth(&*agent);
             let mut keep = |number: &str, found: Found| rows.insert((method.to_string(), number.into()), found);
-            for (number, found) in numbers(&found.values, JUDGED, value, received) {
+            let against = [("received", own.received), ("Random", random.value)];
+            let against: Vec<(&str, f64)> =
+                against.into_iter().chain(unaware_truth.map(|truth| ("Unaware", truth.value))).collect();
+            for (number, found) in values(&found.values, JUDGED, own.value, &against) {
+                keep(&number, found);
+            }
+            let audited = audit(&many, &world, &*agent, &draws)?;
+            for (number, found) in shares(&found, &audited, &parity_truth(&first, &*agent)) {
                 keep(number, found);
             }
-            let warned = warned_of_mechanism(&found);
-            let law = found.unfairness.as_ref().expect("a certificate");
-            let intervals = CONFIDENCES.map(|c| law.interval(c));
-            let upper = law.upper(0.95);
-            keep("CF metric", Found { estimate: law.mean(), intervals, upper, truth: metric, warned });
-            if method == Method::Ours {
-                let state_dim = world.state_dim();
-                let random = Deployed::new(Unaware { state_dim }, UniformlyRandom { actions: world.actions() });
-                let (value, received) = place.truth(&random, self.horizon, stream.named("followed"));
-                for (number, found) in numbers(&found.values, "Random", value, received) {
-                    rows.insert(("random".into(), number.into()), found);
+            if *method == self.methods[0] {
+                for (number, found) in values(&found.values, "Random", random.value, &against[..1]) {
+                    rows.insert(("random".into(), number), found);
                 }
+                let received = number(&found.values.received, own.received, !found.values.warnings.is_empty());
+                rows.insert(("received".into(), "value".into()), received);
             }
         }
         Ok(rows)
     }
 }
 
-/// The printed values of a policy beside the truth.
-fn numbers(values: &RecordedValues, name: &str, truth: f64, received: f64) -> Vec<(&'static str, Found)> {
+/// A resampled number beside the truth.
+fn number(printed: &Resampled, truth: f64, warned: bool) -> Found {
+    let intervals = CONFIDENCES.map(|c| printed.interval(c));
+    Found { estimate: printed.mean, intervals, upper: f64::NAN, truth, warned }
+}
+
+/// The printed values of a policy beside the truth: its own, and minus each of the others.
+fn values(values: &RecordedValues, name: &str, truth: f64, others: &[(&str, f64)]) -> Vec<(String, Found)> {
     let warned = !values.warnings.is_empty();
     let value = values.policy(name).expect("a policy of this name");
-    let of = |r: &Resampled, truth: f64| Found {
-        estimate: r.mean,
-        intervals: CONFIDENCES.map(|c| r.interval(c)),
-        upper: f64::NAN,
-        truth,
-        warned,
-    };
-    let minus = value.minus("received").expect("always there");
-    let mut all = vec![("value", of(&value.value, truth)), ("minus received", of(minus, truth - received))];
+    let mut all = vec![("value".to_string(), number(&value.value, truth, warned))];
+    for (other, worth) in others {
+        if let Some(minus) = value.minus(other) {
+            all.push((format!("minus {}", other.to_lowercase()), number(minus, truth - worth, warned)));
+        }
+    }
     if let Ok(robust) = &value.doubly_robust {
         let intervals = CONFIDENCES.map(|c| robust.interval(c));
-        all.push(("doubly robust", Found { estimate: robust.mean, intervals, upper: f64::NAN, truth, warned }));
+        all.push(("doubly robust".into(), Found { estimate: robust.mean, intervals, upper: f64::NAN, truth, warned }));
     }
     all
+}
+
+/// The printed shares beside the truth: the CF metric with its bounds, the parity gap, and how often the first level is treated.
+fn shares(found: &Audit, truth: &PanelAudit, parity: &ParityGap) -> Vec<(&'static str, Found)> {
+    let warned = warned_of_mechanism(found);
+    let law = found.unfairness.as_ref().expect("a certificate");
+    let metric = Found {
+        estimate: law.mean(),
+        intervals: CONFIDENCES.map(|c| law.interval(c)),
+        upper: law.upper(0.95),
+        truth: truth.unfairness.metric.mean,
+        warned,
+    };
+    let only_95 = |interval: (f64, f64)| [(f64::NAN, f64::NAN), (f64::NAN, f64::NAN), interval];
+    let gap = law.parity_gap;
+    let gap = Found {
+        estimate: gap.estimate,
+        intervals: only_95(gap.interval),
+        upper: f64::NAN,
+        truth: parity.estimate,
+        warned: false,
+    };
+    let mut all = vec![("CF metric", metric), ("parity gap", gap)];
+    if let (Some(share), Some(truth)) = (found.rates[0][1], truth.rates.overall(0, 1)) {
+        let intervals = CONFIDENCES.map(|c| share.interval(c));
+        let share = Found { estimate: share.mean, intervals, upper: f64::NAN, truth: truth.mean, warned: false };
+        all.push(("share treated at the first level", share));
+    }
+    all
+}
+
+/// The gap of very many people at their first decision.
+fn parity_truth(first: &Panel, agent: &dyn Agent) -> ParityGap {
+    let coins = PanelDraws::draw(first, Stream::new(0)).coins;
+    parity_gap(first, agent, &coins, 0.95)
 }
 
 /// Whether the words beside the CF metric speak of the mechanism: all but those about values and about few people.
@@ -242,9 +304,11 @@ fn columns(all: &[Found]) -> String {
     let error = mean(&|f| f.estimate - f.truth);
     let error_sd = (mean(&|f| (f.estimate - f.truth - error).powi(2)) * n / (n - 1.0)).sqrt();
     let upper = if all[0].upper.is_nan() { String::new() } else { format!("{:.3}", share(&|f| f.truth <= f.upper)) };
-    let [half, most, nearly] = [0, 1, 2].map(|at| share(&|f| covers(f, at)));
+    let [half, most, nearly] = [0, 1, 2].map(|at| {
+        if all[0].intervals[at].0.is_nan() { String::new() } else { format!("{:.3}", share(&|f| covers(f, at))) }
+    });
     format!(
-        "{n},{:.4},{:.4},{error_sd:.4},{half:.3},{most:.3},{nearly:.3},{upper},{:.4},{:.2}",
+        "{n},{:.4},{:.4},{error_sd:.4},{half},{most},{nearly},{upper},{:.4},{:.2}",
         mean(&|f| f.truth),
         mean(&|f| f.estimate),
         mean(&|f| (f.intervals[2].1 - f.intervals[2].0) / 2.0),

@@ -224,7 +224,7 @@ pub struct ModelOptions {
     /// The mechanism: spline, linear, poly:D, trig or neural
     #[arg(long, default_value = "spline", value_name = "MODEL")]
     pub model: Model,
-    /// One regression for all levels, one for each, or whichever predicts unseen people better
+    /// One regression for all levels, one for each, or as people left out decide
     #[arg(long, value_enum, default_value_t = FitKind::Chosen)]
     pub fit: FitKind,
     /// How levels enter a pooled regression
@@ -252,7 +252,7 @@ pub enum FitKind {
     Pooled,
     /// One regression a level
     PerLevel,
-    /// By cross-validation over people; nets are fitted for each level
+    /// Together, unless people left out are predicted better one level at a time by more than chance would; nets are fitted for each level
     Chosen,
 }
 
@@ -307,7 +307,7 @@ impl ModelOptions {
             pooling: match self.fit {
                 FitKind::Pooled => Pooling::Pooled,
                 FitKind::PerLevel => Pooling::PerLevel,
-                FitKind::Chosen => Pooling::Chosen,
+                FitKind::Chosen => Pooling::Cautious,
             },
             code: match self.level_code {
                 Code::Indicator => LevelCode::Indicator,

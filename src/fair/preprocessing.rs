@@ -2,7 +2,7 @@
 
 use super::{Error, People, warnings};
 use crate::kernel::data::{Labels, Panel};
-use crate::kernel::model::fitted::{FitSettings, Fitted, FittedNoise, NoiseChoice, fit};
+use crate::kernel::model::fitted::{FitSettings, Fitted, FittedNoise, NoiseChoice, Pooling, fit};
 use crate::kernel::preprocess::diagnostics::{Diagnostics, diagnose};
 use crate::kernel::preprocess::noise_check::{NoiseCheck, check_noise};
 use crate::kernel::preprocess::{Augmented, Experience, Sequential, batch, cross_fitted_batch};
@@ -21,7 +21,8 @@ pub struct Preprocessing {
 impl Default for Preprocessing {
     /// Splines; levels together or apart, and the noise model of each coordinate, as unseen people say.
     fn default() -> Self {
-        let mechanism = FitSettings { noise: NoiseChoice::Chosen, ..FitSettings::default() };
+        let mechanism =
+            FitSettings { noise: NoiseChoice::Chosen, pooling: Pooling::Cautious, ..FitSettings::default() };
         Self { mechanism, folds: None, level_weights: Vec::new() }
     }
 }

@@ -10,6 +10,10 @@ use crate::kernel::preprocess::noise_check::{Belief, NoiseCheck};
 /// Counterfactual states beyond the data that make a warning: a few extreme people always leave the range of another group.
 const OUTSIDE: f64 = 0.05;
 
+/// How much larger errors of counterfactual states may become between the first decision and the last before it is warned of: a gain of 1.01
+/// over eight decisions is no reason for doubt.
+const GROWTH: f64 = 2.0;
+
 /// Levels that are each given a line; more of them share one.
 const LINES: usize = 5;
 
@@ -23,7 +27,8 @@ pub(super) fn of_mechanism(
     let mut lines = Vec::new();
     let (panel, outputs) = (people.panel(), people.output_names());
     let level = |k: usize| panel.levels().name(k);
-    if fitted.gain() > 1.0 {
+    let steps = panel.horizon().saturating_sub(1);
+    if fitted.gain().powf(steps as f64) >= GROWTH {
         lines.push(format!(
             "one-step gain ℓ = {:.3} > 1: errors of counterfactual states may grow from step to step",
             fitted.gain()
@@ -210,6 +215,8 @@ mod tests {
         assert_eq!(said_of(0.5, false), Vec::<String>::new());
         let growing = said_of(1.6, false);
         assert!(growing.len() == 1 && growing[0].contains("one-step gain ℓ = 1."), "{growing:?}");
+        // Three decisions, so two steps: errors become 1.69 times as large.
+        assert_eq!(said_of(1.3, false), Vec::<String>::new());
         // An intercept and two slopes for each of two actions, of which one slope is the other.
         let twice = said_of(0.5, true);
         let expected = "the data determine 4 of 6 coefficients";

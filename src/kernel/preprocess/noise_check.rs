@@ -1,7 +1,7 @@
 //! Whether noise, once carried to one scale, has one law at all levels: before the mechanism's noise model and after it.
 
 use crate::kernel::data::Panel;
-use crate::kernel::model::fitted::{Nature, NoiseReport};
+use crate::kernel::model::fitted::{NOISELESS, Nature, NoiseReport};
 use crate::kernel::model::noise::{Step, first_noise};
 use crate::kernel::model::{Mechanism, Output};
 use crate::kernel::numeric::small::solve;
@@ -91,7 +91,10 @@ pub fn check_noise(mechanism: &impl Mechanism, panel: &Panel, report: Option<&No
         (0..p).map(|j| (Output::First(j), j)).chain((0..p).map(|j| (Output::Next(j), j))).chain([(Output::Reward, p)]);
     let outputs = slots.enumerate().map(|(slot, (output, j))| {
         let (before, after) = (equality(&noise.before[slot], levels), equality(&noise.after[slot], levels));
-        let nature = report.and_then(|report| report.outputs.get(j)).map(|output| output.nature);
+        let reported = report.and_then(|report| report.outputs.get(j)).map(|output| output.nature);
+        // What is left of an output without noise is rounding, whose shape says nothing.
+        let is_rounding = noise.before[slot].iter().all(|value| value.x.abs() <= NOISELESS * size(panel, output));
+        let nature = reported.or(is_rounding.then_some(Nature::Noiseless));
         OutputCheck {
             output: j,
             is_first: matches!(output, Output::First(_)),
@@ -106,6 +109,16 @@ pub fn check_noise(mechanism: &impl Mechanism, panel: &Panel, report: Option<&No
     let pairs =
         pairs.filter_map(|pair| dependence(&noise.after[p + pair.0], &noise.after[p + pair.1], pair, levels)).collect();
     NoiseCheck { outputs, pairs }
+}
+
+/// The largest absolute value of an output.
+fn size(panel: &Panel, output: Output) -> f64 {
+    let p = panel.state_dim();
+    let largest = |values: &mut dyn Iterator<Item = &f64>| values.fold(0.0f64, |most, x| most.max(x.abs()));
+    match output {
+        Output::First(j) | Output::Next(j) => largest(&mut panel.states().iter().skip(j).step_by(p)),
+        Output::Reward => largest(&mut panel.rewards().iter()),
+    }
 }
 
 /// One value of noise and whose it is.

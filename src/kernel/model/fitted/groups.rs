@@ -34,15 +34,37 @@ pub(super) fn groups(
     };
     match pooling {
         Pooling::Pooled | Pooling::PerLevel => Ok((pooling, make(pooling)?)),
-        Pooling::Chosen => {
+        Pooling::Chosen | Pooling::Cautious => {
             let (apart, together) = (make(Pooling::PerLevel)?, make(Pooling::Pooled)?);
-            if error(panel, &together) < error(panel, &apart) {
-                Ok((Pooling::Pooled, together))
-            } else {
-                Ok((Pooling::PerLevel, apart))
-            }
+            let are_together = pooled(pooling, &spreads(panel), panel.transitions(), &together, &apart);
+            Ok(if are_together { (Pooling::Pooled, together) } else { (Pooling::PerLevel, apart) })
         }
     }
+}
+
+/// What levels apart must gain before [`Pooling::Cautious`] takes them, in units of log-likelihood. Without an effect of the kind that only
+/// levels apart can show, ½χ² − (degrees of freedom) exceeds 0 with probability 0.16 (one degree) and 2 with probability 0.014.
+const EVIDENCE: f64 = 2.0;
+
+/// An output that is predicted to within this share of its spread has no noise.
+const EXACT: f64 = 1e-12;
+
+/// Whether levels are fitted together, by the rule and how both do on people left out; apart where neither can be judged.
+///
+/// # Equation
+/// ```text
+/// Chosen: Σ_o E_o(together) / S_o < Σ_o E_o(apart) / S_o        Cautious: Σ_o (n/2) ln (E_o(together) / E_o(apart)) ≤ 2
+/// ```
+/// over outputs o, with E the cross-validated sum of squares and S the spread.
+pub(super) fn pooled(rule: Pooling, spreads: &[f64], rows: usize, together: &[Group], apart: &[Group]) -> bool {
+    if rule == Pooling::Chosen {
+        return error_over(spreads, together) < error_over(spreads, apart);
+    }
+    let gain = |(output, spread): (usize, &f64)| {
+        let noise = |groups: &[Group]| error_of(groups, output).max(EXACT * spread).max(f64::MIN_POSITIVE);
+        rows as f64 / 2.0 * (noise(together) / noise(apart)).ln()
+    };
+    spreads.iter().enumerate().map(gain).sum::<f64>() <= EVIDENCE
 }
 
 fn group(panel: &Panel, basis: Basis, only: Option<usize>, code: LevelCode, values: &[f64]) -> Result<Group, FitError> {
@@ -66,10 +88,10 @@ pub(super) fn basis_without_knots(basis: Basis, p: usize) -> Result<Option<State
     })
 }
 
-/// Cross-validated sum of squares of each output over its spread, added up: a scale-free measure of how unseen people are predicted.
-fn error(panel: &Panel, groups: &[Group]) -> f64 {
+/// Σ (y − ȳ)² of each output.
+fn spreads(panel: &Panel) -> Vec<f64> {
     let p = panel.state_dim();
-    let spreads: Vec<f64> = (0..=p)
+    (0..=p)
         .map(|output| {
             let values = panel.iter().flat_map(|person| {
                 let next = person.states.iter().skip(p + output).step_by(p);
@@ -85,14 +107,18 @@ fn error(panel: &Panel, groups: &[Group]) -> f64 {
             });
             squares - sum * sum / f64::max(count, 1.0)
         })
-        .collect();
-    error_over(&spreads, groups)
+        .collect()
 }
 
-/// [`error`] from the spread of each output.
-pub(super) fn error_over(spreads: &[f64], groups: &[Group]) -> f64 {
-    let error = |output: usize| groups.iter().map(|group| group.smoothing[output].error).sum::<f64>();
-    spreads.iter().enumerate().map(|(output, spread)| error(output) / spread.max(f64::MIN_POSITIVE)).sum()
+/// Cross-validated sum of squares of one output.
+fn error_of(groups: &[Group], output: usize) -> f64 {
+    groups.iter().map(|group| group.smoothing[output].error).sum()
+}
+
+/// Cross-validated sum of squares of each output over its spread, added up: a scale-free measure of how unseen people are predicted.
+fn error_over(spreads: &[f64], groups: &[Group]) -> f64 {
+    let share = |(output, spread): (usize, &f64)| error_of(groups, output) / spread.max(f64::MIN_POSITIVE);
+    spreads.iter().enumerate().map(share).sum()
 }
 
 #[cfg(test)]
@@ -133,7 +159,7 @@ mod tests {
         };
         let groups = [group(0, [1.0, 100.0, 2.0]), group(1, [0.5, 30.0, 4.0])];
         // Spreads of 3, 4, 2; of 20, 60, 30; and of 2, 4, 6: they are 2, 2600/3 and 8.
-        let found = error(&builder.finish(), &groups);
+        let found = error_over(&spreads(&builder.finish()), &groups);
         assert!((found - (1.5 / 2.0 + 130.0 / (2600.0 / 3.0) + 6.0 / 8.0)).abs() < 1e-12, "{found}");
     }
 
@@ -158,12 +184,41 @@ mod tests {
             builder.finish()
         };
         for (slope, expected) in [([0.6, 0.6], Pooling::Pooled), ([0.8, -0.8], Pooling::PerLevel)] {
-            let chosen =
-                groups(&panel(slope), Basis::Polynomial(1), Pooling::Chosen, LevelCode::Indicator, &[0.0, 1.0])
-                    .unwrap();
-            let members: Vec<_> = chosen.1.iter().map(|group| group.only).collect();
-            let named = if expected == Pooling::Pooled { vec![None] } else { vec![Some(0), Some(1)] };
-            assert_eq!((chosen.0, members), (expected, named));
+            for rule in [Pooling::Chosen, Pooling::Cautious] {
+                let chosen =
+                    groups(&panel(slope), Basis::Polynomial(1), rule, LevelCode::Indicator, &[0.0, 1.0]).unwrap();
+                let members: Vec<_> = chosen.1.iter().map(|group| group.only).collect();
+                let named = if expected == Pooling::Pooled { vec![None] } else { vec![Some(0), Some(1)] };
+                assert_eq!((chosen.0, members), (expected, named));
+            }
+        }
+    }
+
+    #[test]
+    fn the_cautious_rule_asks_for_evidence() {
+        let group = |only, errors: [f64; 2]| Group {
+            only,
+            basis: StateBasis::Linear { coordinates: 1 },
+            smoothing: errors.map(|error| Smoothing { penalty: 0.0, error, degrees: 2.0 }).to_vec(),
+        };
+        // Of a state with spread 40 and a reward with spread 9, over 80 rows; the second reward has no noise.
+        let is_pooled = |rule, gain: f64, reward: [f64; 2]| {
+            let together = [group(None, [12.0 * (gain / 40.0).exp(), reward[0]])];
+            let apart = [group(Some(0), [5.0, reward[1]]), group(Some(1), [7.0, 0.0])];
+            pooled(rule, &[40.0, 9.0], 80, &together, &apart)
+        };
+        for (gain, chosen, cautious) in
+            [(-0.1, true, true), (0.1, false, true), (1.9, false, true), (2.1, false, false)]
+        {
+            for reward in [[4.0, 4.0], [2e-29, 1e-30]] {
+                assert_eq!(is_pooled(Pooling::Chosen, gain, reward), chosen, "{gain}");
+                assert_eq!(is_pooled(Pooling::Cautious, gain, reward), cautious, "{gain}");
+            }
+        }
+        // 1.2 from the state and 80/2 ln(4.1/4) = 0.99 from the reward.
+        assert!(!is_pooled(Pooling::Cautious, 1.2, [4.1, 4.0]));
+        for (together, apart) in [(f64::INFINITY, false), (4.0, true)] {
+            assert_eq!(is_pooled(Pooling::Cautious, 0.0, [together, f64::INFINITY]), apart);
         }
     }
 
@@ -176,8 +231,11 @@ mod tests {
             builder.push(person).unwrap();
         }
         let values = [0.0, 1.0];
-        let chosen = groups(&builder.finish(), Basis::Linear, Pooling::Chosen, LevelCode::Indicator, &values).unwrap();
-        assert!(chosen.1.iter().flat_map(|group| &group.smoothing).all(|s| s.error == f64::INFINITY));
-        assert_eq!(chosen.0, Pooling::PerLevel);
+        let panel = builder.finish();
+        for rule in [Pooling::Chosen, Pooling::Cautious] {
+            let chosen = groups(&panel, Basis::Linear, rule, LevelCode::Indicator, &values).unwrap();
+            assert!(chosen.1.iter().flat_map(|group| &group.smoothing).all(|s| s.error == f64::INFINITY));
+            assert_eq!(chosen.0, Pooling::PerLevel);
+        }
     }
 }

@@ -24,6 +24,7 @@ pub use certificate::Certificate;
 pub(in crate::kernel) use certificate::weights as replicate_weights;
 pub use gain::one_step_gain;
 pub use neural::NeuralSettings;
+pub(in crate::kernel) use noise::NOISELESS;
 pub use noise::{Candidate, FittedNoise, Nature, NoiseChoice, NoiseReport, OutputReport, OutputSet, Score, SpreadForm};
 pub use refit::{RefitError, Refitter};
 pub use regression::RegressionReport;
@@ -69,6 +70,9 @@ pub enum Pooling {
     PerLevel,
     /// Whichever of the two predicts unseen people better, by cross-validation; nets are fitted for each level.
     Chosen,
+    /// Together, unless levels apart predict unseen people better by more than chance would: what is printed about a mechanism does not
+    /// know that a choice was made, and a choice that chance makes in one study of six costs precision and coverage.
+    Cautious,
 }
 
 /// How levels enter a pooled regression.

@@ -49,7 +49,7 @@ pub(super) fn fit_nets(
     let (p, levels) = (panel.state_dim(), panel.levels().len());
     let (groups, level_inputs): (Vec<Option<usize>>, usize) = match pooling {
         Pooling::Pooled => (vec![None], levels),
-        Pooling::PerLevel | Pooling::Chosen => ((0..levels).map(Some).collect(), 0),
+        Pooling::PerLevel | Pooling::Chosen | Pooling::Cautious => ((0..levels).map(Some).collect(), 0),
     };
     let mut fitted = Nets { actions: panel.action_names().len(), level_inputs, nets: Vec::new() };
     let mut reports = Vec::new();

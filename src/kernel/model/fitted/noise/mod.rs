@@ -66,7 +66,7 @@ impl OutputSet {
 }
 
 /// Residuals are rounding below this share of the output's size.
-const NOISELESS: f64 = 1e-9;
+pub(in crate::kernel) const NOISELESS: f64 = 1e-9;
 
 /// An output that takes at most this many values, each of them often, does not determine its noise.
 const FEW: usize = 12;

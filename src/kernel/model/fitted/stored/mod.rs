@@ -105,22 +105,19 @@ impl<'a> Fit<'a> {
         let members: Vec<Option<usize>> = match pooling {
             Pooling::Pooled => vec![None],
             Pooling::PerLevel => apart().collect(),
-            Pooling::Chosen => apart().chain([None]).collect(),
+            Pooling::Chosen | Pooling::Cautious => apart().chain([None]).collect(),
         };
         let bases = self.bases(&members)?;
         let groups = members.into_iter().zip(bases);
         let mut groups: Vec<Group> = groups.map(|(only, basis)| Group { only, basis, smoothing: vec![] }).collect();
         self.smooth(&mut groups)?;
-        if pooling != Pooling::Chosen {
+        if !matches!(pooling, Pooling::Chosen | Pooling::Cautious) {
             return Ok((pooling, groups));
         }
         let together = groups.split_off(groups.len() - 1);
-        let error = |groups: &[Group]| groups::error_over(&self.census.spreads(), groups);
-        if error(&together) < error(&groups) {
-            Ok((Pooling::Pooled, together))
-        } else {
-            Ok((Pooling::PerLevel, groups))
-        }
+        let are_together =
+            groups::pooled(pooling, &self.census.spreads(), self.census.transitions(None), &together, &groups);
+        Ok(if are_together { (Pooling::Pooled, together) } else { (Pooling::PerLevel, groups) })
     }
 
     fn bases(&self, members: &[Option<usize>]) -> Result<Vec<StateBasis>, FitError> {
