@@ -9,8 +9,10 @@
 
 use counterfair::fair::{Audit, AuditSettings, Error, JUDGED};
 use counterfair::kernel::data::Panel;
-use counterfair::kernel::evaluate::recorded::{Differences, Dropout, RecordedValues, Resampled};
-use counterfair::kernel::evaluate::{PanelDraws, audit, evaluate};
+use counterfair::kernel::evaluate::evaluate;
+use counterfair::kernel::evaluate::internals::{PanelDraws, audit};
+use counterfair::kernel::evaluate::recorded::internals::Differences;
+use counterfair::kernel::evaluate::recorded::{Dropout, RecordedValues, Resampled};
 use counterfair::kernel::learn::{Agent, Deployed, UniformlyRandom};
 use counterfair::kernel::model::fitted::NoiseChoice;
 use counterfair::kernel::model::worlds::{World, by_name};
