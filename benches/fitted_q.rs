@@ -3,7 +3,8 @@
 mod measure;
 
 use counterfair::kernel::learn::features::Polynomial;
-use counterfair::kernel::learn::{NeuralSettings, Settings, fitted_q_iteration, neural_fitted_q_iteration};
+use counterfair::kernel::learn::internals::{NeuralSettings, neural_fitted_q_iteration};
+use counterfair::kernel::learn::{Settings, fitted_q_iteration};
 use counterfair::kernel::model::fitted::{Basis, FitSettings, fit};
 use counterfair::kernel::numeric::Stream;
 use counterfair::kernel::preprocess::{Experience, Sequential, Unaware, View, batch};

@@ -2,8 +2,10 @@
 
 mod measure;
 
-use counterfair::kernel::model::fitted::{Basis, FitSettings, NoiseChoice, Refitter, fit};
-use counterfair::kernel::numeric::{Stream, person_weights};
+use counterfair::kernel::model::fitted::internals::Refitter;
+use counterfair::kernel::model::fitted::{Basis, FitSettings, NoiseChoice, fit};
+use counterfair::kernel::numeric::Stream;
+use counterfair::kernel::numeric::internals::person_weights;
 use counterfair::kernel::preprocess::{Sequential, batch};
 use criterion::{Criterion, criterion_group, criterion_main};
 use measure::data::Shape;

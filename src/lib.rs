@@ -46,10 +46,13 @@
 //! |---|---|
 //! | [`fair`] | the front door: people in, a policy out, saved, loaded, audited, deployed |
 //! | [`kernel`] | the numerical kernel behind it |
+//! | `…::internals` | not documented, no promise: what the command, the tests and the benches of this package reach besides |
 //! | `theory` | exact optima, worlds that can be listed, test beds, and the claims (feature `theory`) |
 //! | `reproduction`, `report` | the paper's figures and tables, and how they are shown (feature `report`) |
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
+// A type that can be reached can be named, in the documentation or among the internals.
+#![warn(unnameable_types)]
 // The paper's symbols are the names of locals: γ beside y is how it is written there too.
 #![allow(confusable_idents, mixed_script_confusables)]
 

@@ -17,11 +17,15 @@ pub use crate::kernel::preprocess::{
 /// What notebooks add: policies followed in known worlds, the paper's runs, the claims, and results that show themselves.
 #[cfg(feature = "report")]
 mod notebook {
-    pub use crate::fair::ActionValues;
-    pub use crate::kernel::evaluate::{Alternatives, Paths, StrictUnfairness, paths, strict_unfairness};
+    #[doc(hidden)]
+    pub use crate::fair::internals::ActionValues;
+    #[doc(hidden)]
+    pub use crate::kernel::evaluate::internals::{Alternatives, Paths, StrictUnfairness, paths, strict_unfairness};
     pub use crate::kernel::learn::features::Polynomial;
+    #[doc(hidden)]
+    pub use crate::kernel::learn::internals::Replay;
     pub use crate::kernel::learn::{
-        ActionValue, Agent, Behaviour, Deployed, FittedQ, Greedy, Replay, Settings, UniformlyRandom, fitted_q_iteration,
+        ActionValue, Agent, Behaviour, Deployed, FittedQ, Greedy, Settings, UniformlyRandom, fitted_q_iteration,
     };
     pub use crate::kernel::model::worlds::{skewed, spread_by_level, spread_by_state};
     pub use crate::report::notebook::*;

@@ -3,12 +3,15 @@
 //! The full table is `tests/coverage/unfairness.csv`; a row of it is made by
 //! `SETTING=linear PEOPLE=400 REPETITIONS=100 cargo test --test coverage_unfairness -- --ignored --nocapture table`.
 
-use counterfair::kernel::evaluate::{PanelDraws, Yardstick, audit, unfairness};
+use counterfair::kernel::evaluate::internals::{PanelDraws, Yardstick, audit, unfairness};
 use counterfair::kernel::model::World;
-use counterfair::kernel::model::fitted::{Basis, Certificate, FitSettings, NoiseChoice, Pooling, Refitter, fit};
+use counterfair::kernel::model::fitted::internals::{Certificate, Refitter};
+use counterfair::kernel::model::fitted::{Basis, FitSettings, NoiseChoice, Pooling, fit};
 use counterfair::kernel::model::worlds::{Linear, Nonlinear, by_name};
 use counterfair::kernel::model::{Exogenous, simulate};
-use counterfair::kernel::numeric::{Law, Stream, uniform_index};
+use counterfair::kernel::numeric::Law;
+use counterfair::kernel::numeric::Stream;
+use counterfair::kernel::numeric::internals::uniform_index;
 use counterfair::theory::coverage::unfairness::{Coverage, Judged, Kind, Setting, coverage, judge_once, plain_policy};
 
 /// One setting by the name that the table gives it.

@@ -1,7 +1,8 @@
 //! Each thing that can be wrong with a file is an error that names file, line, column and value.
 
+use counterfair::kernel::data::internals::MAX_LABELS;
 use counterfair::kernel::data::{
-    Columns, DataError, Labels, MAX_LABELS, MissingRepair, ReadOptions, RowConvention, read, read_csv, read_csv_from,
+    Columns, DataError, Labels, MissingRepair, ReadOptions, RowConvention, read, read_csv, read_csv_from,
 };
 use std::path::Path;
 

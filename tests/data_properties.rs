@@ -1,7 +1,8 @@
 //! Any panel survives a file, in both conventions and any order of rows; no file makes the reader panic.
 
+use counterfair::kernel::data::internals::LARGEST;
 use counterfair::kernel::data::{
-    Columns, LARGEST, Labels, MissingRepair, Panel, PanelBuilder, Person, ReadOptions, RowConvention, read_csv_from,
+    Columns, Labels, MissingRepair, Panel, PanelBuilder, Person, ReadOptions, RowConvention, read_csv_from,
     write_csv_to,
 };
 use proptest::prelude::*;

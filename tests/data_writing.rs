@@ -1,8 +1,9 @@
 //! What is written reads back, and a preprocessed file keeps the rows and columns of its input.
 
+use counterfair::kernel::data::internals::write_preprocessed_csv;
 use counterfair::kernel::data::{
     Columns, DataError, Labels, MissingRepair, Panel, PanelBuilder, Person, Read, ReadOptions, RowConvention, read_csv,
-    read_csv_from, write, write_csv, write_csv_to, write_preprocessed, write_preprocessed_csv,
+    read_csv_from, write, write_csv, write_csv_to, write_preprocessed,
 };
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,8 @@
 //! Fitted Q iteration against closed forms and exact value iteration.
 
 use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
-use counterfair::kernel::learn::features::{FeatureMap, OneHot, Polynomial};
+use counterfair::kernel::learn::features::internals::OneHot;
+use counterfair::kernel::learn::features::{FeatureMap, Polynomial};
 use counterfair::kernel::learn::{ActionValue, Clipping, FittedQError, Outcome, Settings, fitted_q_iteration};
 use counterfair::kernel::preprocess::{Experience, StateOnly, Unaware, batch};
 

@@ -9,8 +9,10 @@
 
 use counterfair::fair::{Audit, AuditSettings, Error, JUDGED};
 use counterfair::kernel::data::Panel;
-use counterfair::kernel::evaluate::recorded::{Differences, Dropout, RecordedValues, Resampled};
-use counterfair::kernel::evaluate::{PanelAudit, PanelDraws, ParityGap, audit, evaluate, parity_gap};
+use counterfair::kernel::evaluate::internals::{PanelAudit, PanelDraws, audit, parity_gap};
+use counterfair::kernel::evaluate::recorded::internals::Differences;
+use counterfair::kernel::evaluate::recorded::{Dropout, RecordedValues, Resampled};
+use counterfair::kernel::evaluate::{ParityGap, evaluate};
 use counterfair::kernel::learn::{Agent, Deployed, UniformlyRandom};
 use counterfair::kernel::model::fitted::NoiseChoice;
 use counterfair::kernel::model::worlds::{World, by_name};

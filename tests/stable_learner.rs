@@ -6,9 +6,11 @@
 use counterfair::kernel::data::{Columns, MissingRepair, Panel, ReadOptions, RowConvention, read_csv_from};
 use counterfair::kernel::evaluate::evaluate;
 use counterfair::kernel::learn::features::Polynomial;
+use counterfair::kernel::learn::internals::{
+    Contrast, Coordinates, Penalties, StableQ, decision_values, stability, stable_fitted_q,
+};
 use counterfair::kernel::learn::{
-    ActionValue, Agent, Contrast, Coordinates, Deployed, Greedy, Outcome, Penalties, Policy, Settings, StableQ,
-    StableSettings, decision_values, fitted_q_iteration, stability, stable_fitted_q,
+    ActionValue, Agent, Deployed, Greedy, Outcome, Policy, Settings, StableSettings, fitted_q_iteration,
 };
 use counterfair::kernel::model::fitted::{FitSettings, Pooling, fit};
 use counterfair::kernel::model::worlds::{Linear, Nonlinear, World};

@@ -1,7 +1,8 @@
 //! An exponent for every axis along which at least three sizes were measured.
 
 use super::samples::Sample;
-use counterfair::kernel::numeric::{Stream, log_log_slope, quantile};
+use counterfair::kernel::numeric::Stream;
+use counterfair::kernel::numeric::internals::{log_log_slope, quantile};
 use counterfair::report::plot::{Axis, BLUE, Chart, Ink, MUTED, Marker, Series, Span};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

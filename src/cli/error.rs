@@ -8,7 +8,7 @@ pub enum CliError {
     #[error(transparent)]
     Fair(#[from] counterfair::fair::Error),
     #[error(transparent)]
-    SameFile(#[from] counterfair::kernel::data::SameFile),
+    SameFile(#[from] counterfair::kernel::data::internals::SameFile),
     #[error(transparent)]
     Optimum(#[from] OptimumError),
     #[error(transparent)]

@@ -6,8 +6,10 @@ use super::output::{say, say_json, stages, table, warn};
 use super::program::{NamedCommand, PolicyOptions};
 use counterfair::fair::{Audit, AuditSettings, JUDGED, Policy};
 use counterfair::kernel::data::Panel;
-use counterfair::kernel::evaluate::recorded::{Dropout, RecordedSettings, RecordedValue, Resampled, StayingModel};
-use counterfair::kernel::numeric::{Estimate, Law};
+use counterfair::kernel::evaluate::recorded::internals::StayingModel;
+use counterfair::kernel::evaluate::recorded::{Dropout, RecordedSettings, RecordedValue, Resampled};
+use counterfair::kernel::numeric::Estimate;
+use counterfair::kernel::numeric::Law;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 

@@ -6,7 +6,7 @@ use super::options::{DataOptions, ModelOptions};
 use super::output::{command_line, mechanism_table, noise_report, say, say_json, say_noise, stages, warn};
 use clap::ValueEnum;
 use counterfair::fair::{Learned, Learner, Method, People, ValueClass};
-use counterfair::kernel::data::distinct_files;
+use counterfair::kernel::data::internals::distinct_files;
 use counterfair::kernel::learn::{Clipping, Settings, StableSettings};
 use counterfair::kernel::numeric::Stream;
 use std::path::PathBuf;

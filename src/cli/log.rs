@@ -4,7 +4,8 @@
 //! `values` of all actions, `runner_up`, `margin`, `distance` and `outside` (see the answer's schema), and the `policy`'s fingerprint.
 //! `repeated` marks an answer given before. A person who was forgotten leaves a line with `forgotten`.
 
-use counterfair::fair::{Answered, Decision};
+use counterfair::fair::Decision;
+use counterfair::fair::internals::Answered;
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};

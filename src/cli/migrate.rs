@@ -3,8 +3,9 @@
 use super::decide::load;
 use super::error::CliError;
 use super::output::say;
-use counterfair::fair::{MemoryFile, MemoryStore, migrate};
-use counterfair::kernel::data::name_aside;
+use counterfair::fair::internals::migrate;
+use counterfair::fair::{MemoryFile, MemoryStore};
+use counterfair::kernel::data::internals::name_aside;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]

@@ -5,7 +5,7 @@ use super::large::{self, MemoryOptions, TooSmall};
 use super::options::{DataOptions, ModelOptions};
 use super::output::{mechanism_table, noise_report, note, say, say_json, say_noise, stages, warn};
 use counterfair::fair::{FittedPreprocessing, preprocess};
-use counterfair::kernel::data::distinct_files;
+use counterfair::kernel::data::internals::distinct_files;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]

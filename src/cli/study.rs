@@ -6,7 +6,7 @@ use super::output::{command_line, say, say_json, stages, warn};
 use clap::ValueEnum;
 use counterfair::fair::study::{StudyProgram, StudySettings, study};
 use counterfair::fair::{FittedPreprocessing, Learner, Method, People, ProgramCommand};
-use counterfair::kernel::data::distinct_files;
+use counterfair::kernel::data::internals::distinct_files;
 use counterfair::kernel::evaluate::recorded::Dropout;
 use counterfair::report::study as report;
 use std::path::{Path, PathBuf};

@@ -24,18 +24,12 @@ pub enum Error {
     /// The mechanism cannot be fitted.
     #[error(transparent)]
     Fit(#[from] FitError),
-    /// The panel cannot be cross-fitted.
-    #[error(transparent)]
-    CrossFit(#[from] CrossFitError),
     /// A counterfactual state overflowed.
     #[error(transparent)]
     Overflow(#[from] StateOverflow),
     /// Fitted Q iteration was called in a way that makes no sense.
     #[error(transparent)]
     FittedQ(#[from] FittedQError),
-    /// The same, with a net.
-    #[error(transparent)]
-    NeuralQ(#[from] NeuralQError),
     /// The features cannot be made.
     #[error(transparent)]
     Features(#[from] PolynomialError),
@@ -48,21 +42,16 @@ pub enum Error {
     /// A program that decides went wrong.
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// The policy cannot be followed along recorded histories.
-    #[error(transparent)]
-    Audit(#[from] AuditError),
-    /// Its value cannot be estimated.
-    #[error(transparent)]
-    Recorded(#[from] RecordedError),
-    /// People cannot be followed in other worlds.
-    #[error(transparent)]
-    Unfairness(#[from] UnfairnessError),
     /// A request that cannot be answered.
     #[error(transparent)]
     Request(#[from] RequestError),
     /// A memory that cannot be used.
     #[error(transparent)]
     Memory(#[from] MemoryError),
+    /// A step of the kernel cannot take what it was given (cross-fitting, a net, following a policy along histories, its value): the words
+    /// name the place and the value.
+    #[error(transparent)]
+    Kernel(Box<dyn std::error::Error + Send + Sync>),
     /// The weights of the levels are not one number ≥ 0 for each level with a positive sum.
     #[error("level weights {weights:?} for the levels {levels:?}: {problem}")]
     LevelWeights {
@@ -106,3 +95,15 @@ impl From<DataError> for Error {
         Self::Data(Box::new(error))
     }
 }
+
+macro_rules! of_the_kernel {
+    ($($below:ty),*) => {$(
+        impl From<$below> for Error {
+            fn from(error: $below) -> Self {
+                Self::Kernel(Box::new(error))
+            }
+        }
+    )*};
+}
+
+of_the_kernel!(CrossFitError, NeuralQError, AuditError, RecordedError, UnfairnessError);

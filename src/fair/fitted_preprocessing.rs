@@ -39,7 +39,7 @@ pub struct FittedPreprocessing {
     pub transitions: usize,
     /// The range of the states of all worlds that came out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seen: Option<Seen>,
+    pub(crate) seen: Option<Seen>,
     /// The certificate and the discount of the policy file it was taken from, if it was.
     #[serde(skip)]
     taken: Option<(Option<Certificate>, f64)>,

@@ -85,6 +85,7 @@ pub struct Learned {
     /// The degree of the differences between actions, where it was chosen; 0 treats everybody alike.
     pub contrast_degree: Option<usize>,
     /// How much of the policy would be another one had other people been recorded.
+    #[doc(hidden)]
     pub stability: Option<Stability>,
     /// What should be known before the policy is used, one line each.
     pub warnings: Vec<String>,
@@ -202,6 +203,7 @@ impl Learner {
     ///
     /// # Errors
     /// [`Error`].
+    #[doc(hidden)]
     pub fn action_values<P: Preprocessor>(
         &self,
         preprocessor: &P,

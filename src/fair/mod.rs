@@ -37,20 +37,32 @@ pub mod study;
 mod warnings;
 
 pub use audit::{Audit, AuditSettings, JUDGED};
-#[cfg(feature = "durable")]
-pub use deployment::{About, HISTORY, MemoryFile};
 pub use deployment::{
-    Answered, Codes, Decision, Deployment, Explain, Explanation, InProcess, LineError, MemoryError, MemoryStore,
-    Migrated, OnError, Remembered, Request, RequestError, migrate,
+    Decision, Deployment, Explain, Explanation, InProcess, MemoryError, MemoryStore, Remembered, Request, RequestError,
 };
+#[cfg(feature = "durable")]
+pub use deployment::{HISTORY, MemoryFile};
 pub use error::Error;
 pub use fitness::{SETTLED_CHANGE, Unfit};
 pub use fitted_preprocessing::{FittedPreprocessing, PreprocessingFileError};
 pub use large::{LargePeople, Memory};
-pub use learner::{ActionValues, Learned, Learner, ValueClass};
+pub use learner::{Learned, Learner, ValueClass};
 pub use people::People;
-pub use policy::{Manifest, Method, Policy, PolicyFileError, StoredQ, UnknownMethod, VERSION};
+pub use policy::{Manifest, Method, Policy, PolicyFileError, VERSION};
 pub use preprocessing::{Preprocessed, Preprocessing, preprocess};
-pub use program::{PROGRAM_VERSION, Program, ProgramCommand, ProgramError, UnclosedQuote};
-pub use seen::Seen;
+pub use program::{ProgramCommand, ProgramError};
 pub use sensitivity::Sensitivity;
+
+pub(crate) use seen::Seen;
+
+/// What this package's own command, tests and benches reach beyond the promise above. No promise: it may change with any release.
+#[doc(hidden)]
+pub mod internals {
+    #[cfg(feature = "durable")]
+    pub use super::deployment::About;
+    pub use super::deployment::{Answered, Codes, LineError, Migrated, OnError, migrate};
+    pub use super::learner::ActionValues;
+    pub use super::policy::{StoredQ, UnknownMethod};
+    pub use super::program::{PROGRAM_VERSION, Program, UnclosedQuote};
+}
+pub(crate) use internals::*;

@@ -111,13 +111,14 @@ pub struct Policy {
     /// The mechanism behind counterfactual states; only Ours has one.
     pub mechanism: Option<Fitted>,
     /// The action value whose largest entry is taken.
+    #[doc(hidden)]
     pub q: StoredQ,
     /// What the learning data say about its unfairness, for whoever judges it on other people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub certificate: Option<Certificate>,
+    pub(crate) certificate: Option<Certificate>,
     /// The range of what it learned from, in the coordinates that the action value reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seen: Option<Seen>,
+    pub(crate) seen: Option<Seen>,
     /// How it came to be.
     pub manifest: Manifest,
 }
@@ -270,6 +271,7 @@ impl Policy {
     }
 
     /// The same policy with a certificate.
+    #[doc(hidden)]
     pub fn with_certificate(self, certificate: Certificate) -> Self {
         Self { certificate: Some(certificate), ..self }
     }
@@ -410,6 +412,7 @@ impl Policy {
     }
 
     /// The program that decides, where one does.
+    #[doc(hidden)]
     pub fn program(&self) -> Option<&Program> {
         match &self.q {
             StoredQ::Program(program) => Some(program),

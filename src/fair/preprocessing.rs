@@ -37,8 +37,10 @@ pub struct Preprocessed {
     /// Counterfactual states and rewards.
     pub experience: Experience<Augmented>,
     /// What to look at before trusting them.
+    #[doc(hidden)]
     pub diagnostics: Diagnostics,
     /// Whether noise is the same at all levels, before its model and after.
+    #[doc(hidden)]
     pub noise: NoiseCheck,
 }
 

@@ -15,10 +15,13 @@ use crate::kernel::preprocess::{Full, batch};
 #[derive(Debug, Clone)]
 pub struct Sensitivity {
     /// The CF metric against the correlation ρ of a person's noise between worlds.
+    #[doc(hidden)]
     pub correlation: Curve,
     /// The CF metric against the share λ of the difference between levels that is an effect of the level.
+    #[doc(hidden)]
     pub share: Curve,
     /// The same of every other policy by name.
+    #[doc(hidden)]
     pub others: Vec<(String, Curve)>,
     /// For every other policy by name: the ρ below which the judged one is no fairer; `None` if it is fairer at every ρ.
     pub crossings: Vec<(String, Option<f64>)>,

@@ -2,7 +2,7 @@
 
 use crate::fixture::*;
 use crate::oracle::{self, explore};
-use counterfair::kernel::learn::features::OneHot;
+use counterfair::kernel::learn::features::internals::OneHot;
 use counterfair::kernel::learn::{Settings, fitted_q_iteration};
 use counterfair::kernel::model::{Exogenous, Mechanism, World, simulate};
 use counterfair::kernel::numeric::Stream;

@@ -3,7 +3,7 @@
 use crate::fixture::*;
 use crate::oracle::{self, explore};
 use counterfair::kernel::data::Panel;
-use counterfair::kernel::evaluate::{NobodyFollows, OffPolicy, OffPolicyError};
+use counterfair::kernel::evaluate::internals::{NobodyFollows, OffPolicy, OffPolicyError};
 use counterfair::kernel::model::{Exogenous, simulate};
 use counterfair::kernel::numeric::{Estimate, Stream};
 use counterfair::theory::FiniteMdp;

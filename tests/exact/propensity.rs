@@ -2,12 +2,15 @@
 
 use crate::fixture::*;
 use crate::oracle;
-use counterfair::kernel::learn::features::{FeatureMap, OneHot, Polynomial};
-use counterfair::kernel::learn::{
-    Agent, Deployed, Policy, PropensityError, PropensityFit, PropensityOutcome, Softmax, fit_propensity,
+use counterfair::kernel::learn::features::internals::OneHot;
+use counterfair::kernel::learn::features::{FeatureMap, Polynomial};
+use counterfair::kernel::learn::internals::{
+    PropensityError, PropensityFit, PropensityOutcome, Softmax, fit_propensity,
 };
+use counterfair::kernel::learn::{Agent, Deployed, Policy};
 use counterfair::kernel::model::simulate;
-use counterfair::kernel::numeric::{Stream, fill_standard_normal, fill_uniform};
+use counterfair::kernel::numeric::Stream;
+use counterfair::kernel::numeric::internals::{fill_standard_normal, fill_uniform};
 use counterfair::kernel::preprocess::{Full, StateOnly, Unaware, batch};
 use counterfair::theory::FiniteMdp;
 

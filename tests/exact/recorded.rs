@@ -2,9 +2,8 @@
 
 use crate::fixture::*;
 use counterfair::kernel::data::Panel;
-use counterfair::kernel::evaluate::recorded::{
-    Dropout, NoValue, PolicyAlong, RecordedError, RecordedSettings, RecordedValues, recorded_values,
-};
+use counterfair::kernel::evaluate::recorded::internals::{PolicyAlong, RecordedError, recorded_values};
+use counterfair::kernel::evaluate::recorded::{Dropout, NoValue, RecordedSettings, RecordedValues};
 use counterfair::kernel::model::{Exogenous, simulate};
 use counterfair::kernel::numeric::Stream;
 use counterfair::theory::FiniteWorld;

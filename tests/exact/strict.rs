@@ -2,9 +2,13 @@
 
 use crate::fixture::*;
 use crate::oracle::{counterfactual_states, law, states_under};
-use counterfair::kernel::evaluate::{Alternatives, TooManyPasts, evaluate, strict_unfairness};
-use counterfair::kernel::learn::features::OneHot;
-use counterfair::kernel::learn::{Agent, Deployed, Greedy, LinearQ, Replay, UniformlyRandom};
+use counterfair::kernel::evaluate::evaluate;
+use counterfair::kernel::evaluate::internals::TooManyPasts;
+use counterfair::kernel::evaluate::internals::{Alternatives, strict_unfairness};
+use counterfair::kernel::learn::LinearQ;
+use counterfair::kernel::learn::features::internals::OneHot;
+use counterfair::kernel::learn::internals::Replay;
+use counterfair::kernel::learn::{Agent, Deployed, Greedy, UniformlyRandom};
 use counterfair::kernel::model::worlds::ThreeLevels;
 use counterfair::kernel::model::{Exogenous, World};
 use counterfair::kernel::numeric::Stream;

@@ -2,10 +2,9 @@
 
 use counterfair::kernel::data::{Panel, PanelBuilder, Person};
 use counterfair::kernel::model::fitted::{FitSettings, Fitted, NoiseChoice, OutputSet, fit};
+use counterfair::kernel::model::internals::{NoiseLaw, Output, Rung};
 use counterfair::kernel::model::worlds::{by_name, spread_by_level, three_levels_mixed};
-use counterfair::kernel::model::{
-    Exogenous, Mechanism, Noise, NoiseLaw, Output, Rung, World, abduct, predict, simulate,
-};
+use counterfair::kernel::model::{Exogenous, Mechanism, Noise, World, abduct, predict, simulate};
 use counterfair::kernel::numeric::Stream;
 use counterfair::kernel::preprocess::{Oracle, Preprocessor, Sequential, batch};
 

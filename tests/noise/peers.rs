@@ -4,8 +4,9 @@
 
 use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
 use counterfair::kernel::evaluate::sensitivity::{Shift, value_bounds};
-use counterfair::kernel::model::NoiseLaw;
-use counterfair::kernel::model::fitted::{Basis, FitSettings, NoiseChoice, Pooling, SpreadForm, fit};
+use counterfair::kernel::model::fitted::internals::SpreadForm;
+use counterfair::kernel::model::fitted::{Basis, FitSettings, NoiseChoice, Pooling, fit};
+use counterfair::kernel::model::internals::NoiseLaw;
 use counterfair::kernel::preprocess::{Sequential, batch};
 use statrs::distribution::{ContinuousCDF, Normal};
 

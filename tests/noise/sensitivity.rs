@@ -1,11 +1,13 @@
 //! Where the violation of an assumption is known, the interval at that point of the curve covers the true CF metric.
 
 use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
-use counterfair::kernel::evaluate::PanelDraws;
+use counterfair::kernel::evaluate::internals::PanelDraws;
 use counterfair::kernel::evaluate::sensitivity::{Violation, unfairness_against};
 use counterfair::kernel::learn::{Deployed, Policy};
-use counterfair::kernel::model::fitted::{Basis, Certificate, FitSettings, Refitter};
-use counterfair::kernel::numeric::{Stream, fill_standard_normal};
+use counterfair::kernel::model::fitted::internals::{Certificate, Refitter};
+use counterfair::kernel::model::fitted::{Basis, FitSettings};
+use counterfair::kernel::numeric::Stream;
+use counterfair::kernel::numeric::internals::fill_standard_normal;
 use counterfair::kernel::preprocess::{StateOnly, Unaware};
 use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal};

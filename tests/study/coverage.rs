@@ -9,7 +9,8 @@
 
 use counterfair::fair::Error;
 use counterfair::fair::study::{Number, StudySettings, study};
-use counterfair::kernel::evaluate::{PanelDraws, audit, evaluate, fair_value};
+use counterfair::kernel::evaluate::evaluate;
+use counterfair::kernel::evaluate::internals::{PanelDraws, audit, fair_value};
 use counterfair::kernel::learn::{Deployed, Policy as Rule};
 use counterfair::kernel::model::worlds::by_name;
 use counterfair::kernel::preprocess::{StateOnly, Unaware};

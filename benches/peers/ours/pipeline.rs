@@ -2,11 +2,10 @@
 
 use super::measure::clock::timed;
 use counterfair::kernel::data::{Columns, Panel, ReadOptions, RowConvention, read, write_csv};
-use counterfair::kernel::evaluate::{EvaluationSettings, fitted_q_evaluation, probabilities_along};
+use counterfair::kernel::evaluate::internals::{EvaluationSettings, fitted_q_evaluation, probabilities_along};
 use counterfair::kernel::learn::features::Polynomial;
-use counterfair::kernel::learn::{
-    Deployed, Greedy, NeuralSettings, Settings, fitted_q_iteration, neural_fitted_q_iteration,
-};
+use counterfair::kernel::learn::internals::{NeuralSettings, neural_fitted_q_iteration};
+use counterfair::kernel::learn::{Deployed, Greedy, Settings, fitted_q_iteration};
 use counterfair::kernel::model::fitted::{self, FitSettings, Fitted, Pooling, fit, fit_neural};
 use counterfair::kernel::model::worlds::Linear;
 use counterfair::kernel::model::{Exogenous, simulate};

@@ -51,7 +51,7 @@ pub struct Explanation {
     /// Q of the action decided on minus Q of the runner-up. After a [migration](super::migrate) the last decision of the old policy
     /// may come out negative here.
     pub margin: Option<f64>,
-    /// How far the state lies from what was seen: see [`Seen::distance`](crate::fair::Seen::distance).
+    /// How far the state lies from what was seen: see `Seen::distance`.
     pub distance: Option<f64>,
 }
 

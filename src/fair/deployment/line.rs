@@ -69,6 +69,7 @@ impl Deployment {
     ///
     /// # Errors
     /// [`LineError`].
+    #[doc(hidden)]
     pub fn answer(&mut self, line: &[u8]) -> Result<String, LineError> {
         let answered = self.stage_line(&Line::parse(line)?)?;
         self.commit().map_err(|error| LineError { id: written_id(line), problem: error.into() })?;
@@ -83,6 +84,7 @@ impl Deployment {
     ///
     /// # Errors
     /// [`MemoryError`] when nothing could be kept; then no answer may be given.
+    #[doc(hidden)]
     pub fn answer_all<'a>(
         &mut self,
         lines: impl IntoIterator<Item = &'a [u8], IntoIter: Clone>,

@@ -22,16 +22,26 @@ mod side_by_side;
 mod treated;
 mod verdict;
 
-pub use believe::{Believe, LevelSupport, NoiseTests, OutputBelief};
-pub use data::{DataSummary, LevelSummary};
-pub use number::{Bounded, Number};
+pub use number::Number;
 pub use program::{PROGRAM, StudyProgram};
-pub use side_by_side::{PolicyRow, SideBySide};
-pub use treated::{GroupMeasure, OverTime, PersonTreated, Treated};
 pub use verdict::{
-    Evidence, FEWEST_AT_A_LEVEL, HELD, MOST_CHANGED, SD_RATIO, SHAPE_DISTANCE, SUPPORT_OUTSIDE, UNSUPPORTED, Verdict,
-    decide,
+    FEWEST_AT_A_LEVEL, HELD, MOST_CHANGED, SD_RATIO, SHAPE_DISTANCE, SUPPORT_OUTSIDE, UNSUPPORTED, Verdict,
 };
+
+use believe::Believe;
+#[cfg(feature = "report")]
+pub(crate) use believe::NoiseTests;
+pub(crate) use treated::Treated;
+pub(crate) use verdict::{Evidence, decide};
+
+/// What this package's own command, tests and benches reach beyond the promise above. No promise: it may change with any release.
+#[doc(hidden)]
+pub mod internals {
+    pub use super::data::{DataSummary, LevelSummary};
+    pub use super::number::Bounded;
+    pub use super::side_by_side::{PolicyRow, SideBySide};
+}
+pub(crate) use internals::*;
 
 use super::audit::FEW_PEOPLE;
 use super::{Error, FittedPreprocessing, Learned, Learner, Method, People, Policy, Sensitivity, preprocess};
@@ -102,29 +112,32 @@ pub struct Study {
     /// What is known about the study and the file does not say.
     pub notes: Vec<String>,
     /// The people.
+    #[doc(hidden)]
     pub data: DataSummary,
     /// Whether counterfactuals are to be believed; `None` where no mechanism could be fitted.
-    pub believe: Option<Believe>,
+    pub(crate) believe: Option<Believe>,
     /// Policies side by side; `None` where none could be learned.
+    #[doc(hidden)]
     pub policies: Option<SideBySide>,
     /// Who is treated.
-    pub treated: Option<Treated>,
+    pub(crate) treated: Option<Treated>,
     /// How much must be wrong.
     #[serde(skip)]
     pub sensitivity: Option<Sensitivity>,
     /// How it was done.
-    pub done: Done,
+    pub(crate) done: Done,
     /// Ours, fitted to everybody; `None` unless learning ended well.
     #[serde(skip)]
     pub policy: Option<Policy>,
     /// The policies that were judged: for each fold the number of people in it, and Ours, Full and Unaware learned from the others.
     #[serde(skip)]
+    #[doc(hidden)]
     pub judged: Vec<(usize, Vec<Policy>)>,
 }
 
 /// How a study was done.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Done {
+pub(crate) struct Done {
     /// The program with its version.
     pub program: String,
     /// The version of policy files.

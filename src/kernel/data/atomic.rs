@@ -28,15 +28,6 @@ pub struct WriteError {
 ///
 /// # Errors
 /// [`WriteError`] with what the system said.
-///
-/// # Example
-/// ```
-/// let path = std::env::temp_dir().join(format!("counterfair-{}.txt", std::process::id()));
-/// counterfair::kernel::data::atomically(&path, |out| writeln!(out, "whole or not at all"))?;
-/// assert_eq!(std::fs::read_to_string(&path)?, "whole or not at all\n");
-/// # std::fs::remove_file(&path)?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub fn atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), WriteError> {
     in_place(path, write).map_err(|source| WriteError { path: path.to_path_buf(), source })
 }

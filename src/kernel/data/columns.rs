@@ -13,7 +13,7 @@ pub struct Columns {
     pub id: String,
     /// When: a number that sorts the rows of a person.
     pub time: String,
-    /// The sensitive attribute, or several whose combination is the level: `female×free` (see [`PRODUCT`]).
+    /// The sensitive attribute, or several whose combination is the level: `female×free` (the names joined by `×`).
     pub level: Vec<String>,
     /// The action: text or number, a name either way.
     pub action: String,

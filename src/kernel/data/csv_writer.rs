@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
-/// Writes a panel, person after person with times 1, 2, …: whole or not at all, see [`atomically`].
+/// Writes a panel, person after person with times 1, 2, …: whole or not at all.
 ///
 /// The columns are those named, in the order id, time, level, action, reward, states; no state names stand for `state1`, ….
 ///

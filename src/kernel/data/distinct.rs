@@ -24,7 +24,7 @@ pub struct SameFile {
 ///
 /// # Example
 /// ```
-/// use counterfair::kernel::data::distinct_files;
+/// use counterfair::kernel::data::internals::distinct_files;
 /// use std::path::Path;
 /// let refused = distinct_files(&[("--out", Path::new("./a.csv"))], &[("--data", Path::new("a.csv"))]).unwrap_err();
 /// assert_eq!(refused.to_string(), "--out and --data are the same file, ./a.csv: it would be lost");

@@ -39,7 +39,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a file is not a panel, or a panel cannot become a file. Values are cut after [`EXCERPT`] characters.
+/// Why a file is not a panel, or a panel cannot become a file. Long values are cut.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {
@@ -487,11 +487,6 @@ pub(super) fn excerpt(value: &str) -> String {
 }
 
 /// Text in which control characters, which a terminal obeys, and marks that turn the direction of writing are written out: `\u{1b}`.
-///
-/// # Example
-/// ```
-/// assert_eq!(counterfair::kernel::data::visible("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\n");
-/// ```
 pub fn visible(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
         if is_treacherous(c) {
@@ -514,4 +509,12 @@ pub(super) fn listing<S: AsRef<str>>(names: &[S]) -> String {
     let shown: Vec<String> = names.iter().take(EXCERPT).map(|name| excerpt(name.as_ref())).collect();
     let rest = if names.len() > EXCERPT { format!(" and {} more", names.len() - EXCERPT) } else { String::new() };
     shown.join(", ") + &rest
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn what_a_terminal_obeys_is_written_out() {
+        assert_eq!(super::visible("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\n");
+    }
 }

@@ -10,7 +10,7 @@ pub const PRODUCT: char = '×';
 /// The distinct names of a categorical column, sorted; a code is a position in this order.
 ///
 /// Names that are all numbers sort by value (`2` before `10`), otherwise they sort as text. Two spellings of one number
-/// (`1` and `1.0`) are one name: the spelling seen first is kept. Names of combinations (`10×free`, see [`PRODUCT`]) follow
+/// (`1` and `1.0`) are one name: the spelling seen first is kept. Names of combinations (`10×free`, see `PRODUCT`) follow
 /// both rules attribute by attribute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]

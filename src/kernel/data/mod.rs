@@ -24,23 +24,43 @@ mod table;
 mod text_file;
 mod times;
 
-pub use atomic::{WriteError, atomically, end_of_links, name_aside};
-pub use cell::LARGEST;
+pub use atomic::WriteError;
 pub use columns::Columns;
 pub use csv_reader::{read_csv, read_csv_from};
-pub use csv_writer::{write_csv, write_csv_to, write_preprocessed_blocks, write_preprocessed_csv};
-pub use distinct::{SameFile, distinct_files};
-pub use error::{DataError, EXCERPT, Line, Place, is_treacherous, visible};
-pub use labels::{Labels, PRODUCT};
-pub use large::{LargeRead, Scratch, StoredPanel, read_large};
-pub use options::{Cut, CutReason, Decimal, MissingRepair, Read, ReadOptions, Repairs, RowConvention, TextFormat};
+pub use csv_writer::{write_csv, write_csv_to};
+pub use error::{DataError, Line, Place};
+pub use labels::Labels;
+pub use options::{Decimal, MissingRepair, Read, ReadOptions, Repairs, RowConvention, TextFormat};
 pub use panel::{Panel, PanelBuilder, PanelError, Person};
-#[cfg(feature = "parquet")]
-pub use parquet::{read_parquet, write_parquet, write_preprocessed_parquet};
-pub use sheet::Layout;
-pub use table::MAX_LABELS;
 pub use text_file::Encoding;
-pub use times::{StepError, StepLength};
+pub use times::StepLength;
+
+pub(crate) use atomic::atomically;
+#[cfg(feature = "durable")]
+pub(crate) use atomic::end_of_links;
+pub(crate) use csv_writer::write_preprocessed_blocks;
+pub(crate) use error::visible;
+pub(crate) use large::{LargeRead, read_large};
+#[cfg(feature = "parquet")]
+pub(crate) use parquet::{write_parquet, write_preprocessed_parquet};
+
+/// What this package's own command, tests and benches reach beyond the promise above. No promise: it may change with any release.
+#[doc(hidden)]
+pub mod internals {
+    pub use super::atomic::name_aside;
+    pub use super::cell::LARGEST;
+    pub use super::csv_writer::write_preprocessed_csv;
+    pub use super::distinct::{SameFile, distinct_files};
+    pub use super::error::is_treacherous;
+    pub use super::large::{Scratch, StoredPanel};
+    pub use super::options::{Cut, CutReason};
+    #[cfg(feature = "parquet")]
+    pub use super::parquet::read_parquet;
+    pub use super::sheet::Layout;
+    pub use super::table::MAX_LABELS;
+    pub use super::times::StepError;
+}
+pub(crate) use internals::*;
 
 use std::path::Path;
 

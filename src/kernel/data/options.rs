@@ -123,6 +123,7 @@ pub struct Repairs {
     /// Rows that are gone, those of dropped people included.
     pub rows_dropped: usize,
     /// Each cut, in the order of ids.
+    #[doc(hidden)]
     pub cuts: Vec<Cut>,
 }
 
@@ -150,5 +151,6 @@ pub struct Read {
     /// What was found out about the file that nobody said: its separator, its encoding, its calendar.
     pub notes: Vec<String>,
     /// The rest of the file, to write it back with the same rows and columns.
+    #[doc(hidden)]
     pub layout: Layout,
 }

@@ -58,7 +58,7 @@ pub const PASTS_LIMIT: usize = 1 << 16;
 /// The standard error is that of the mean at the maximiser; the maximum of noisy means leans upwards.
 ///
 /// # Errors
-/// [`TooManyPasts`] when every past was asked for and there are more than [`PASTS_LIMIT`].
+/// [`TooManyPasts`] when every past was asked for and there are more than `PASTS_LIMIT`.
 pub fn strict_unfairness(
     world: &dyn World,
     agent: &dyn Agent,

@@ -8,12 +8,6 @@
 /// p̃₍ᵢ₎ = max_{j ≤ i} min(1, (m − j + 1) p₍ⱼ₎)
 /// ```
 /// where p₍₁₎ ≤ … ≤ p₍ₘ₎. What is not a number was not tested: it stays as it is and does not count.
-///
-/// # Example
-/// ```
-/// let corrected = counterfair::kernel::numeric::holm(&[0.04, 0.01, f64::NAN, 0.03]);
-/// assert_eq!((corrected[1], corrected[3], corrected[0]), (0.03, 0.06, 0.06));
-/// ```
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).filter(|&i| !p_values[i].is_nan()).collect();
     order.sort_by(|&i, &j| p_values[i].total_cmp(&p_values[j]));
@@ -39,5 +33,12 @@ mod tests {
         }
         assert_eq!(holm(&[0.6, 0.7]), [1.0, 1.0]);
         assert!(holm(&[]).is_empty());
+    }
+
+    #[test]
+    fn what_was_not_tested_stays_and_does_not_count() {
+        let corrected = holm(&[0.04, 0.01, f64::NAN, 0.03]);
+        assert_eq!((corrected[1], corrected[3], corrected[0]), (0.03, 0.06, 0.06));
+        assert!(corrected[2].is_nan());
     }
 }

@@ -1,6 +1,6 @@
 //! The rate at which an error falls: the slope of log mean against log size.
 
-use super::bootstrap::central_interval;
+use super::quantile::central_interval;
 use super::streams::{Stream, uniform_index};
 
 /// log mean = intercept + slope · log size, with a bootstrap interval for the slope.

@@ -1,7 +1,7 @@
 //! Small dense matrices, row-major: solve, symmetric eigenvalues.
 //!
 //! Beside faer on purpose: the witnesses of claims are committed to their last digits, and plain loops give the same digits on every
-//! processor, which blocked and vectorised kernels do not.
+//! processor, which blocked and vectorised kernels do not. What only these claims need is built with them.
 
 /// x with M x = b, by Gaussian elimination with row pivoting; `None` when a pivot vanishes.
 ///
@@ -48,6 +48,7 @@ pub fn inverse(matrix: &[f64], d: usize) -> Option<Vec<f64>> {
 }
 
 /// M x.
+#[cfg(any(test, feature = "theory"))]
 pub fn apply(matrix: &[f64], x: &[f64]) -> Vec<f64> {
     matrix.chunks_exact(x.len()).map(|row| dot(row, x)).collect()
 }
@@ -58,16 +59,19 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
 }
 
 /// ‖x‖₂.
+#[cfg(any(test, feature = "theory"))]
 pub fn norm(x: &[f64]) -> f64 {
     dot(x, x).sqrt()
 }
 
 /// max |xᵢ|.
+#[cfg(any(test, feature = "theory"))]
 pub fn sup(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |most: f64, x| most.max(x.abs()))
 }
 
 /// Sweeps of Jacobi rotations; convergence is quadratic and six are enough at the sizes met here.
+#[cfg(any(test, feature = "theory"))]
 const SWEEPS: usize = 30;
 
 /// Eigenvalues of a symmetric matrix, ascending, by cyclic Jacobi rotations.
@@ -77,6 +81,7 @@ const SWEEPS: usize = 30;
 ///
 /// # Panics
 /// When the length is not d².
+#[cfg(any(test, feature = "theory"))]
 pub fn symmetric_eigenvalues(matrix: &[f64], d: usize) -> Vec<f64> {
     assert_eq!(matrix.len(), d * d, "a square matrix");
     let mut m = matrix.to_vec();
@@ -97,6 +102,7 @@ pub fn symmetric_eigenvalues(matrix: &[f64], d: usize) -> Vec<f64> {
 }
 
 /// Annihilates entry (p, q).
+#[cfg(any(test, feature = "theory"))]
 fn rotate(m: &mut [f64], d: usize, p: usize, q: usize) {
     let apq = m[p * d + q];
     if apq == 0.0 {
@@ -117,6 +123,7 @@ fn rotate(m: &mut [f64], d: usize, p: usize, q: usize) {
 }
 
 /// ‖M‖₂ of a symmetric matrix.
+#[cfg(any(test, feature = "theory"))]
 pub fn spectral_norm(matrix: &[f64], d: usize) -> f64 {
     sup(&symmetric_eigenvalues(matrix, d))
 }

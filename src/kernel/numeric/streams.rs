@@ -32,7 +32,7 @@ enum Kind {
 ///
 /// # Example
 /// ```
-/// use counterfair::kernel::numeric::{Stream, fill_uniform};
+/// use counterfair::kernel::numeric::{Stream, internals::fill_uniform};
 /// let person = Stream::new(2024).named("rollout").index(17);
 /// let (mut a, mut b) = ([0.0; 3], [0.0; 3]);
 /// fill_uniform(&mut person.rng(), &mut a);

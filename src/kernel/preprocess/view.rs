@@ -44,6 +44,7 @@ impl View for Augmented {
 }
 
 mod sealed {
+    #[allow(unnameable_types)] // that is its purpose
     pub trait Sealed {}
     impl Sealed for super::StateOnly {}
     impl Sealed for super::StateAndLevel {}

@@ -34,11 +34,18 @@ mod staying;
 mod values;
 mod weighting;
 
-pub use behaviour::CalibrationBin;
-pub use class::{Differences, FunctionClass};
 pub use resampled::Resampled;
-pub use settings::{Dropout, NoValue, PolicyAlong, RecordedError, RecordedSettings};
-pub use stationarity::Drift;
-pub use staying::StayingModel;
-pub use values::{Difference, PropensityDiagnostics, RecordedValue, RecordedValues, recorded_values};
-pub use weighting::WeightDiagnostics;
+pub use settings::{Dropout, NoValue, RecordedSettings};
+pub use values::{RecordedValue, RecordedValues};
+
+/// What this package's own command, tests and benches reach beyond the promise above. No promise: it may change with any release.
+#[doc(hidden)]
+pub mod internals {
+    pub use super::behaviour::CalibrationBin;
+    pub use super::class::{Differences, FunctionClass};
+    pub use super::settings::{PolicyAlong, RecordedError};
+    pub use super::staying::StayingModel;
+    pub use super::values::{Difference, PropensityDiagnostics, recorded_values};
+    pub use super::weighting::WeightDiagnostics;
+}
+pub(crate) use internals::*;

@@ -48,6 +48,7 @@ pub struct RecordedSettings {
     /// The highest total degree of the polynomials in the state; 3 when `None`. Fewer rows carry less.
     pub degree: Option<usize>,
     /// How differences between worlds enter the value of a policy that reads them; chosen by the number of rows when `None`.
+    #[doc(hidden)]
     pub differences: Option<Differences>,
     /// What is made of people who leave before the others.
     pub dropout: Dropout,

@@ -38,11 +38,13 @@ pub struct RecordedValues {
     /// One entry per policy in the order given; `Random` is added when it is not among them.
     pub policies: Vec<RecordedValue>,
     /// How people were treated.
+    #[doc(hidden)]
     pub propensity: PropensityDiagnostics,
     /// Who left before the others; `None` when nobody did.
+    #[doc(hidden)]
     pub staying: Option<StayingModel>,
     /// Whether rewards and states keep following the same means as time goes by.
-    pub drifts: Vec<Drift>,
+    pub(crate) drifts: Vec<Drift>,
     /// What a reader must know before using the numbers, in words.
     pub warnings: Vec<String>,
 }
@@ -60,10 +62,13 @@ pub struct RecordedValue {
     #[serde(serialize_with = "estimate_or_reason")]
     pub doubly_robust: Result<Estimate, NoValue>,
     /// The main estimate minus that of `received`, `Random` and every other policy, paired over people.
+    #[doc(hidden)]
     pub minus: Vec<Difference>,
     /// What weights leave of the people.
+    #[doc(hidden)]
     pub weights: WeightDiagnostics,
     /// The functions that stand for action values.
+    #[doc(hidden)]
     pub class: FunctionClass,
     /// Whether those functions are poorer than they should be, for want of rows.
     pub poor: bool,

@@ -71,7 +71,7 @@ pub struct UnfairnessLaw {
     /// The lower bound that assumes no mechanism.
     pub parity_gap: ParityGap,
     /// The upper bound that holds for every number of judged people, given a confidence set for the mechanism; see
-    /// [`finite_sample_bound`]. `None` when the policy was learned from the judged people, or from some of them.
+    /// `finite_sample_bound`. `None` when the policy was learned from the judged people, or from some of them.
     pub finite_sample_bound: Option<f64>,
     /// Share at which the parity gap's interval and the finite-sample bound hold.
     pub confidence: f64,

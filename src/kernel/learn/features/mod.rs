@@ -5,10 +5,16 @@ mod polynomial;
 mod tent;
 mod winsorised;
 
-pub use one_hot::OneHot;
 pub use polynomial::{Polynomial, PolynomialError};
-pub use tent::{Axis, Tent, TentError};
-pub use winsorised::{Winsorised, WinsorisedError, WinsorisedRecipe};
+
+/// What this package's own command, tests and benches reach beyond the promise above. No promise: it may change with any release.
+#[doc(hidden)]
+pub mod internals {
+    pub use super::one_hot::OneHot;
+    pub use super::tent::{Axis, Tent, TentError};
+    pub use super::winsorised::{Winsorised, WinsorisedError, WinsorisedRecipe};
+}
+pub(crate) use internals::*;
 
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +35,7 @@ pub trait FeatureMap: Send + Sync {
 }
 
 /// The shipped feature maps, as a policy file names them.
+#[doc(hidden)] // how a policy file names them; no promise
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Features {

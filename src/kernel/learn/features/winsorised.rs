@@ -85,7 +85,7 @@ pub enum WinsorisedError {
         /// Its upper bound.
         high: f64,
     },
-    /// More monomials than [`Monomials::LIMIT`].
+    /// More monomials than a design may have.
     #[error("degree {degree} in {coordinates} coordinates makes more than {} features", Monomials::LIMIT)]
     TooMany {
         /// D.
@@ -97,7 +97,7 @@ pub enum WinsorisedError {
 
 impl Winsorised {
     /// The monomials behind the features, in their order.
-    pub fn monomials(&self) -> &Monomials {
+    pub(crate) fn monomials(&self) -> &Monomials {
         &self.monomials
     }
 

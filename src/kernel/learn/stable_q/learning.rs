@@ -23,8 +23,10 @@ pub struct StableSettings {
     /// κ: values are lowered by this many standard errors; 0 takes the estimate itself.
     pub pessimism: f64,
     /// How penalties come about.
+    #[doc(hidden)]
     pub penalties: Penalties,
     /// The degree of contrasts between actions.
+    #[doc(hidden)]
     pub contrast: Contrast,
     /// How many times the penalty of its group without deviations between worlds a group with them carries at least; a level that is a
     /// coordinate of its own has penalties of its own.

@@ -1,6 +1,5 @@
 //! Mechanisms fitted to data: line 1 and 2 of `alg:cf:1`.
 
-mod balanced;
 mod basis;
 mod bends;
 mod certificate;
@@ -18,18 +17,24 @@ mod spline;
 mod stored;
 mod terms;
 
-pub use balanced::Balanced;
-pub use basis::StateBasis;
-pub use certificate::Certificate;
+pub use noise::{NoiseChoice, OutputSet};
+
+pub(crate) use basis::StateBasis;
 pub(in crate::kernel) use certificate::weights as replicate_weights;
-pub use gain::one_step_gain;
-pub use neural::NeuralSettings;
+pub(crate) use gain::one_step_gain;
 pub(in crate::kernel) use noise::NOISELESS;
-pub use noise::{Candidate, FittedNoise, Nature, NoiseChoice, NoiseReport, OutputReport, OutputSet, Score, SpreadForm};
-pub use refit::{RefitError, Refitter};
-pub use regression::RegressionReport;
-pub use spline::{KnotError, NaturalSpline};
-pub use stored::fit_stored;
+pub(crate) use stored::fit_stored;
+
+/// What this package's own command, tests and benches reach beyond the promise above. No promise: it may change with any release.
+#[doc(hidden)]
+pub mod internals {
+    pub use super::certificate::Certificate;
+    pub use super::neural::NeuralSettings;
+    pub use super::noise::{Candidate, FittedNoise, Nature, NoiseReport, OutputReport, Score, SpreadForm};
+    pub use super::refit::{RefitError, Refitter};
+    pub use super::regression::RegressionReport;
+}
+pub(crate) use internals::*;
 
 #[cfg(test)]
 mod tests;
@@ -293,6 +298,7 @@ impl Fitted {
     }
 
     /// What each regression saw and found.
+    #[doc(hidden)]
     pub fn reports(&self) -> &[RegressionReport] {
         &self.reports
     }
@@ -303,7 +309,7 @@ impl Fitted {
     }
 
     /// The functions of the state at one level; nets have none.
-    pub fn basis(&self, level: usize) -> Option<&StateBasis> {
+    pub(crate) fn basis(&self, level: usize) -> Option<&StateBasis> {
         match &self.means {
             Means::Table(table) => Some(table.basis(level)),
             Means::Nets(_) => None,

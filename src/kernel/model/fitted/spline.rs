@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 /// slope where there are no data. A quadratic does not: iterated, it sends states to infinity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<f64>", into = "Vec<f64>")]
-pub struct NaturalSpline {
+pub(crate) struct NaturalSpline {
     knots: Vec<f64>,
     /// The knots scaled to [0, 1].
     scaled: Vec<f64>,

@@ -1,7 +1,7 @@
 //! A small multilayer perceptron, trained by Adam on mean squared error.
 //!
 //! [`Network`] is f(x; θ): affine maps with max(0, ·) between them. [`Batch`] packs rows to learn from, [`Trainer`] computes
-//! the loss and its gradient on a batch, [`Adam`] takes a step. [`train`] fits a mechanism by mini-batches with early
+//! the loss and its gradient on a batch, [`Adam`] takes a step. `train` fits a mechanism by mini-batches with early
 //! stopping; [`gradient_steps`] fits a Q function by steps on all rows. [`Standardizer`] scales columns, where a caller wants
 //! that.
 //!
