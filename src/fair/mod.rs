@@ -7,7 +7,7 @@
 //! | step | file |
 //! |---|---|
 //! | people followed over time, from a file or from memory | [`People`] |
-//! | people who do not fit in memory, on disk | [`LargePeople`] |
+//! | people who do not fit in memory, on disk; or some of them | [`LargePeople`]; [`Sample`] |
 //! | `alg:cf:1` on them | [`preprocess`], [`Preprocessing`] |
 //! | then `alg:cf:2` | [`Learner`] |
 //! | what is learned, in memory and on disk | [`Policy`] |
@@ -31,6 +31,7 @@ mod policy;
 mod preprocessing;
 mod program;
 mod remarks;
+mod sample;
 mod seen;
 mod sensitivity;
 pub mod study;
@@ -52,5 +53,6 @@ pub use people::People;
 pub use policy::{Manifest, Method, Policy, PolicyFileError, StoredQ, UnknownMethod, VERSION};
 pub use preprocessing::{Preprocessed, Preprocessing, preprocess};
 pub use program::{PROGRAM_VERSION, Program, ProgramCommand, ProgramError, UnclosedQuote};
+pub use sample::Sample;
 pub use seen::Seen;
 pub use sensitivity::Sensitivity;

@@ -32,7 +32,7 @@ pub use csv_writer::{write_csv, write_csv_to, write_preprocessed_blocks, write_p
 pub use distinct::{SameFile, distinct_files};
 pub use error::{DataError, EXCERPT, Line, Place, is_treacherous, visible};
 pub use labels::{Labels, PRODUCT};
-pub use large::{LargeRead, Scratch, StoredPanel, read_large};
+pub use large::{LargeRead, SampledRead, Scratch, StoredPanel, read_large, read_sample};
 pub use options::{Cut, CutReason, Decimal, MissingRepair, Read, ReadOptions, Repairs, RowConvention, TextFormat};
 pub use panel::{Panel, PanelBuilder, PanelError, Person};
 #[cfg(feature = "parquet")]
