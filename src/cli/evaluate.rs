@@ -1,6 +1,7 @@
 //! `counterfair evaluate`: how good and how fair a stored policy is on a file.
 
 use super::error::CliError;
+use super::large::SampleOptions;
 use super::options::{Missing, ModelOptions, ReadingOptions, say_about};
 use super::output::{say, say_json, stages, table, warn};
 use super::program::{NamedCommand, PolicyOptions};
@@ -43,6 +44,8 @@ pub struct Arguments {
     /// Weight people who stayed, as `--missing weigh` does, and still refuse missing cells
     #[arg(long)]
     weigh_dropout: bool,
+    #[command(flatten)]
+    memory: SampleOptions,
     /// The mechanism fitted on this file, where the policy file keeps no certificate
     #[command(flatten)]
     model: ModelOptions,
@@ -77,7 +80,11 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         .collect::<Result<Vec<_>, CliError>>()?;
     let (people, audit) = stages(|watch| {
         watch("reading");
-        let people = policy.read_people_with(&arguments.data, &arguments.reading.options())?;
+        let (data, how, seed) = (&arguments.data, arguments.reading.options(), arguments.model.seed);
+        let people = match arguments.memory.limit_for(data) {
+            Some(bytes) => policy.read_people_within(data, &how, bytes, seed)?,
+            None => policy.read_people_with(data, &how)?,
+        };
         say_about(&people);
         let dropout = if arguments.weighs() { Dropout::Weighted { horizon: None } } else { Dropout::AsRecorded };
         let settings = AuditSettings {
@@ -100,6 +107,9 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     if arguments.json {
         let mut summary = as_json(&policy, people.panel(), &audit);
         summary["notes"] = json!(people.notes());
+        if let Some(sample) = people.sample() {
+            summary["sample"] = json!(sample);
+        }
         summary["repairs"] = json!(people.repairs());
         summary["remarks"] = json!(people.remarks());
         say_json(&summary)?;

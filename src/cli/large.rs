@@ -8,7 +8,7 @@ use counterfair::fair::{LargePeople, Memory};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// How much memory may be used.
+/// How much memory may be used, where people can be laid down on disk.
 #[derive(Args)]
 pub struct MemoryOptions {
     /// Memory that may be used, such as 512MB or 2GB; a file that needs more is read in blocks of people onto disk [default: a quarter of the
@@ -18,6 +18,23 @@ pub struct MemoryOptions {
     /// Folder for people who do not fit in memory; what is laid down there is removed afterwards [default: the system's temporary folder]
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
+}
+
+/// How much memory may be used, where people are judged.
+#[derive(Args)]
+pub struct SampleOptions {
+    /// Memory that may be used, such as 512MB or 2GB; of a file that needs more a random sample of people is judged, chosen by a hash of their
+    /// ids and --seed, and it is said which share [default: a quarter of the machine's]
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<Size>,
+}
+
+impl SampleOptions {
+    /// Bytes that are allowed, if a file may need more than that by its size.
+    pub fn limit_for(&self, data: &Path) -> Option<u64> {
+        let bytes = self.memory.map_or_else(default_bytes, |Size(bytes)| bytes);
+        (text_of(data).saturating_mul(PER_BYTE_JUDGED) > bytes).then_some(bytes)
+    }
 }
 
 /// A number of bytes, as the command line spells it.
@@ -59,6 +76,9 @@ const UNKNOWN: u64 = 2_000_000_000;
 /// simulated files of one state 13 (additive noise) to 21 (all defaults) were measured.
 const PER_BYTE_OF_TEXT: u64 = 25;
 
+/// The same at the peak of `study`, where 47 were measured. Whether a sample is needed is decided by rows; below this nobody looks.
+const PER_BYTE_JUDGED: u64 = 50;
+
 /// How many bytes of text a byte of a compressed file stands for, about.
 const PER_COMPRESSED_BYTE: u64 = 4;
 
@@ -72,11 +92,7 @@ impl MemoryOptions {
     /// The memory allowed if a file needs more than that, by its size.
     pub fn needed_for(&self, data: &Path) -> Result<Option<TooSmall>, CliError> {
         let bytes = self.memory.map_or_else(default_bytes, |Size(bytes)| bytes);
-        // A file that is not there is an error of whoever reads it.
-        let length = std::fs::metadata(data).map_or(0, |found| if found.is_file() { found.len() } else { 0 });
-        let ends = |end: &str| data.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(end));
-        let text = length.saturating_mul(if ends("gz") || ends("parquet") { PER_COMPRESSED_BYTE } else { 1 });
-        let needed = text.saturating_mul(PER_BYTE_OF_TEXT);
+        let needed = text_of(data).saturating_mul(PER_BYTE_OF_TEXT);
         if needed <= bytes {
             return Ok(None);
         }
@@ -87,6 +103,14 @@ impl MemoryOptions {
         let memory = Memory { bytes: usize::try_from(bytes).unwrap_or(usize::MAX), scratch };
         Ok(Some(TooSmall { memory, needed }))
     }
+}
+
+/// Bytes of text that a file holds, about.
+fn text_of(data: &Path) -> u64 {
+    // A file that is not there is an error of whoever reads it.
+    let length = std::fs::metadata(data).map_or(0, |found| if found.is_file() { found.len() } else { 0 });
+    let ends = |end: &str| data.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(end));
+    length.saturating_mul(if ends("gz") || ends("parquet") { PER_COMPRESSED_BYTE } else { 1 })
 }
 
 /// A quarter of the machine's memory.

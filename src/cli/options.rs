@@ -186,7 +186,15 @@ impl DataOptions {
 
     /// Reads the file, and says what was found out about it, what was cut on request, and what is odd about it.
     pub fn read(&self) -> Result<People, CliError> {
-        let people = People::read_with(&self.data, &self.options())?;
+        self.read_within(None, 0)
+    }
+
+    /// The same, of a file of which not everybody may be judged in so many bytes of memory: then a sample by `seed`.
+    pub fn read_within(&self, memory: Option<u64>, seed: u64) -> Result<People, CliError> {
+        let people = match memory {
+            Some(bytes) => People::read_within(&self.data, &self.options(), bytes, seed)?,
+            None => People::read_with(&self.data, &self.options())?,
+        };
         say_about(&people);
         Ok(people)
     }
@@ -199,6 +207,9 @@ pub const LISTED: usize = 20;
 pub fn say_about(people: &People) {
     for line in people.notes() {
         note(format_args!("{}: {line}", people.name()));
+    }
+    if let Some(sample) = people.sample() {
+        note(format_args!("{}: {sample}", people.name()));
     }
     let repairs = people.repairs();
     if !repairs.is_none() {

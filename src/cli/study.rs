@@ -1,6 +1,7 @@
 //! `counterfair study`: everything for one's own file, on one page.
 
 use super::error::CliError;
+use super::large::SampleOptions;
 use super::options::{DataOptions, ModelOptions};
 use super::output::{command_line, say, say_json, stages, warn};
 use clap::ValueEnum;
@@ -18,6 +19,8 @@ pub struct Arguments {
     data: DataOptions,
     #[command(flatten)]
     model: ModelOptions,
+    #[command(flatten)]
+    memory: SampleOptions,
     /// The folder to write to [default: out/study/NAME, after the file]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -132,7 +135,8 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     }
     let found = stages(|watch| {
         watch("reading");
-        let people = arguments.data.read()?;
+        let people =
+            arguments.data.read_within(arguments.memory.limit_for(&arguments.data.data), arguments.model.seed)?;
         let settings = arguments.settings(&people)?;
         Ok::<_, CliError>(study(&people, &settings, watch)?)
     })?;

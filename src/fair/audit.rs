@@ -47,8 +47,8 @@ pub struct Audit {
     pub unfairness: Result<UnfairnessLaw, String>,
     /// Share of decisions with each action, by level; `rates[z][a]`, `None` where a level has no decision.
     pub rates: Vec<Vec<Option<Estimate>>>,
-    /// Whether the policy was learned from the very people it is judged on.
-    pub own_people: bool,
+    /// Whether the policy was learned from the very people it is judged on; `None` where they are a sample, of which that cannot be told.
+    pub own_people: Option<bool>,
     /// How much must be wrong before this changes; only for a policy with a certificate.
     pub sensitivity: Option<Sensitivity>,
     /// What should be known before the numbers are used, one line each.
@@ -94,7 +94,8 @@ impl Policy {
         let values = recorded_values(panel, &policies, &recorded)?;
 
         watch("following people in all worlds");
-        let own_people = self.certificate.as_ref().is_some_and(|certificate| certificate.was_made_from(panel));
+        let is_own = || self.certificate.as_ref().is_some_and(|certificate| certificate.was_made_from(panel));
+        let own_people = people.sample().is_none().then(is_own);
         let (unfairness, mechanism) = self.unfairness(panel, settings, &draws);
         let carried = values.policy(JUDGED).is_some_and(|value| value.doubly_robust.is_ok());
         let weighted = carried.then_some(along[0].probabilities.as_slice());
@@ -106,8 +107,10 @@ impl Policy {
             .transpose()?;
         all_answered()?;
         let mut warnings = values.warnings.clone();
-        if own_people {
-            warnings.push(OWN_PEOPLE.into());
+        match own_people {
+            Some(true) => warnings.push(OWN_PEOPLE.into()),
+            Some(false) => {}
+            None => warnings.push(PERHAPS_OWN_PEOPLE.into()),
         }
         let learned_from = self.certificate.as_ref().map_or(panel.people(), |certificate| certificate.people());
         if learned_from.min(panel.people()) < FEW_PEOPLE {
@@ -170,6 +173,8 @@ pub(super) const FEW_PEOPLE: usize = 200;
 
 const OWN_PEOPLE: &str =
     "the policy was learned from these very people: its value is judged by those who shaped it; judge it on others";
+
+const PERHAPS_OWN_PEOPLE: &str = "whether the policy was learned from these very people cannot be told from a sample of them; if it was, judge it on others";
 
 struct Along<'a> {
     name: &'a str,

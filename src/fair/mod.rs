@@ -7,7 +7,7 @@
 //! | step | file |
 //! |---|---|
 //! | people followed over time, from a file or from memory | [`People`] |
-//! | people who do not fit in memory, on disk | [`LargePeople`] |
+//! | people who do not fit in memory, on disk; or some of them | [`LargePeople`]; [`Sample`] |
 //! | `alg:cf:1` on them | [`preprocess`], [`Preprocessing`] |
 //! | then `alg:cf:2` | [`Learner`] |
 //! | what is learned, in memory and on disk | [`Policy`] |
@@ -31,6 +31,7 @@ mod policy;
 mod preprocessing;
 mod program;
 mod remarks;
+mod sample;
 mod seen;
 mod sensitivity;
 pub mod study;
@@ -51,6 +52,7 @@ pub use people::People;
 pub use policy::{Manifest, Method, Policy, PolicyFileError, VERSION};
 pub use preprocessing::{Preprocessed, Preprocessing, preprocess};
 pub use program::{ProgramCommand, ProgramError};
+pub use sample::Sample;
 pub use sensitivity::Sensitivity;
 
 pub(crate) use seen::Seen;

@@ -1,6 +1,6 @@
 //! People followed over time, and the file they came from.
 
-use super::{Error, remarks};
+use super::{Error, Sample, remarks};
 use crate::kernel::data::{
     Columns, LargeRead, Panel, Read, ReadOptions, Repairs, RowConvention, read, write_preprocessed,
 };
@@ -14,7 +14,7 @@ pub struct People {
 
 #[derive(Debug, Clone)]
 enum Source {
-    File { name: String, read: Box<Read> },
+    File { name: String, read: Box<Read>, sample: Option<Sample> },
     Memory(Panel),
 }
 
@@ -33,15 +33,26 @@ impl People {
     /// [`Error::Data`], which names file, line, column and value.
     pub fn read_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self, Error> {
         let path = path.as_ref();
-        let read = Box::new(read(path, options)?);
-        Ok(Self { source: Source::File { name: path.display().to_string(), read } })
+        Ok(Self::sampled(path, read(path, options)?, None))
     }
 
     /// What is known of a file on disk but for its people.
     pub(super) fn without_rows(path: &Path, large: &LargeRead) -> Self {
         let (repairs, notes, layout) = (large.repairs.clone(), large.notes.clone(), large.layout.clone());
-        let read = Box::new(Read { panel: large.panel.empty(), repairs, times: vec![], notes, layout });
-        Self { source: Source::File { name: path.display().to_string(), read } }
+        Self::sampled(path, Read { panel: large.panel.empty(), repairs, times: vec![], notes, layout }, None)
+    }
+
+    /// What was read of a file: everybody, or a sample.
+    pub(super) fn sampled(path: &Path, read: Read, sample: Option<Sample>) -> Self {
+        Self { source: Source::File { name: path.display().to_string(), read: Box::new(read), sample } }
+    }
+
+    /// Which share of the file these people are; `None` if they are everybody.
+    pub fn sample(&self) -> Option<&Sample> {
+        match &self.source {
+            Source::File { sample, .. } => sample.as_ref(),
+            Source::Memory(_) => None,
+        }
     }
 
     /// The people themselves.

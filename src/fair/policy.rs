@@ -312,14 +312,34 @@ impl Policy {
     /// # Errors
     /// [`Error::Data`], or [`Error::StateColumns`].
     pub fn read_people_with(&self, path: impl AsRef<Path>, how: &ReadOptions) -> Result<People, Error> {
-        let options = ReadOptions {
+        self.of_its_kind(People::read_with(path, &self.reading(how))?)
+    }
+
+    /// [`read_people_with`](Self::read_people_with) by [`People::read_within`]: a sample, where not everybody can be judged in `memory` bytes.
+    ///
+    /// # Errors
+    /// As [`read_people_with`](Self::read_people_with).
+    pub fn read_people_within(
+        &self,
+        path: impl AsRef<Path>,
+        how: &ReadOptions,
+        memory: u64,
+        seed: u64,
+    ) -> Result<People, Error> {
+        self.of_its_kind(People::read_within(path, &self.reading(how), memory, seed)?)
+    }
+
+    fn reading(&self, how: &ReadOptions) -> ReadOptions {
+        ReadOptions {
             columns: self.columns.clone(),
             rows: self.rows,
             levels: Some(self.levels.clone()),
             actions: Some(self.actions.clone()),
             ..how.clone()
-        };
-        let people = People::read_with(path, &options)?;
+        }
+    }
+
+    fn of_its_kind(&self, people: People) -> Result<People, Error> {
         let found = people.panel().state_dim();
         if found != self.state_dim {
             return Err(Error::StateColumns { file: people.name().into(), found, needed: self.state_dim });

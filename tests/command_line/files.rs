@@ -382,3 +382,59 @@ fn a_file_that_does_not_fit_in_the_memory_allowed_is_laid_down_on_disk_and_gives
     let nowhere = ["learn", "--data", "people.csv", "--save", "p.json", "--memory", "200KB", "--scratch", "nowhere"];
     assert!(refused(&nowhere).contains("there is no such folder"));
 }
+
+#[test]
+fn where_not_everybody_can_be_judged_a_sample_is_and_it_is_said_which() {
+    let folder = Folder::new("sample");
+    folder.succeed(&["simulate", "--world", "linear", "--n", "600", "--t", "4", "--out", "people.csv"]);
+    let learn = ["learn", "--data", "people.csv", "--save", "p.json", "--noise", "additive", "--replicates", "10"];
+    folder.succeed(&learn);
+    let evaluate = |memory: &'static str, seed: &'static str| {
+        [
+            "evaluate",
+            "--policy",
+            "p.json",
+            "--data",
+            "people.csv",
+            "--replicates",
+            "9",
+            "--memory",
+            memory,
+            "--seed",
+            seed,
+        ]
+    };
+    let said_of_sample = |message: &str| message.contains("a random sample of 1 in ");
+    assert!(!said_of_sample(&said(&folder, &evaluate("1GB", "1"))));
+    assert!(said_of_sample(&said(&folder, &evaluate("4500KB", "1"))));
+    let json = |seed: &'static str| -> serde_json::Value {
+        let output = folder.succeed(&[&evaluate("4500KB", seed)[..], &["--json"]].concat());
+        serde_json::from_str(&output).unwrap()
+    };
+    let (first, second) = (json("1"), json("2"));
+    let one_in = first["sample"]["one_in"].as_u64().unwrap();
+    assert!(one_in >= 2 && one_in.is_power_of_two());
+    assert_eq!((&first["sample"]["people"], &first["sample"]["rows_in_file"]), (&first["people"], &3000.into()));
+    assert!(first["people"].as_u64().unwrap() < 600);
+    assert_ne!(first["value"], second["value"], "another seed takes other people");
+    assert!(first["learned_from_these_people"].is_null(), "a sample of those learned from is not the same people");
+    let study = [
+        "study",
+        "--data",
+        "people.csv",
+        "--replicates",
+        "9",
+        "--noise",
+        "additive",
+        "--out",
+        "study",
+        "--memory",
+        "4500KB",
+    ];
+    assert!(said_of_sample(&said(&folder, &study)));
+    let page = fs::read_to_string(folder.0.join("study/index.html")).unwrap();
+    assert!(said_of_sample(&page) && page.contains(&format!("They are 1 in {one_in} people of the file")));
+    let study: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(folder.0.join("study/study.json")).unwrap()).unwrap();
+    assert_eq!(study["data"]["sample"], first["sample"], "one seed takes the same people everywhere");
+}

@@ -1,6 +1,6 @@
 //! Who is in the data, who received what, and who left.
 
-use crate::fair::People;
+use crate::fair::{People, Sample};
 use crate::kernel::data::{Panel, Repairs};
 use crate::kernel::evaluate::recorded::{PropensityDiagnostics, RecordedValues, StayingModel};
 use serde::Serialize;
@@ -34,6 +34,9 @@ pub struct DataSummary {
     pub never: Vec<(String, String)>,
     /// What was cut on request.
     pub repairs: Repairs,
+    /// Which share of the file the people are; `None` if they are everybody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Sample>,
     /// Smallest, mean and largest reward; `None` without decisions.
     pub rewards: Option<(f64, f64, f64)>,
     /// Who left before the others; `None` when nobody did.
@@ -96,6 +99,7 @@ impl DataSummary {
             taken,
             levels: of_level,
             repairs: people.repairs(),
+            sample: people.sample().cloned(),
             rewards: rewards(panel),
             staying: probed.and_then(|values| values.staying.clone()).map(|staying| StayingModel {
                 log_odds: staying

@@ -44,7 +44,7 @@ pub mod internals {
 pub(crate) use internals::*;
 
 use super::audit::FEW_PEOPLE;
-use super::{Error, FittedPreprocessing, Learned, Learner, Method, People, Policy, Sensitivity, preprocess};
+use super::{Error, FittedPreprocessing, Learned, Learner, Method, People, Policy, Sample, Sensitivity, preprocess};
 use crate::kernel::data::RowConvention;
 use crate::kernel::evaluate::PanelDraws;
 use crate::kernel::evaluate::recorded::{Dropout, RecordedSettings, StayingModel, recorded_values};
@@ -200,7 +200,7 @@ pub fn study(people: &People, settings: &StudySettings, watch: &mut dyn FnMut(&s
         format: "counterfair study",
         version: VERSION,
         verdict: Verdict::CannotSupport { because: vec![] },
-        cautions: vec![],
+        cautions: people.sample().map(Sample::to_string).into_iter().collect(),
         notes: settings.notes.clone(),
         data,
         believe: None,
@@ -275,7 +275,7 @@ fn fill(
     watch("estimating values");
     let policies = SideBySide::of(people, &crossed, learner, recorded, watch)?;
     evidence.read(&policies, panel, &crossed);
-    study.cautions = policies.warnings.clone();
+    study.cautions.extend(policies.warnings.iter().cloned());
     study.cautions.extend(crossed.program.as_ref().map(Judged::caution));
     if panel.people() < FEW_PEOPLE {
         study.cautions.push(format!(

@@ -93,6 +93,16 @@ pub enum DataError {
         /// The file.
         file: String,
     },
+    /// Not one of the people who were to be a sample fits in the memory allowed.
+    #[error(
+        "{file}: there is memory for {rows} rows, and no sample of whole people is that small; allow more with --memory"
+    )]
+    NobodyFits {
+        /// The file.
+        file: String,
+        /// Rows that there is memory for.
+        rows: usize,
+    },
     /// Every person was dropped by the repair that was asked for.
     #[error("{file}: nothing is left of {people} people: the first row of each has a missing cell")]
     NothingLeft {

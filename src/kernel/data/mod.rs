@@ -40,7 +40,7 @@ pub(crate) use atomic::atomically;
 pub(crate) use atomic::end_of_links;
 pub(crate) use csv_writer::write_preprocessed_blocks;
 pub(crate) use error::visible;
-pub(crate) use large::{LargeRead, read_large};
+pub(crate) use large::{LargeRead, SampledRead, read_large, read_sample};
 #[cfg(feature = "parquet")]
 pub(crate) use parquet::{write_parquet, write_preprocessed_parquet};
 

@@ -129,6 +129,11 @@ fn data(study: &Study) -> Answer {
             repairs.rows_dropped, repairs.people_cut, repairs.people_dropped
         )
     });
+    said.extend(
+        data.sample.as_ref().map(|sample| {
+            format!("They are 1 in {} people of the file, chosen by a hash of their ids.", sample.one_in)
+        }),
+    );
     said.extend(study.notes.iter().map(|note| format!("Note: {note}")));
     for (level, action) in &data.never {
         said.push(format!("Nobody of {level} ever received {action}: its effect there is extrapolated."));

@@ -5,10 +5,12 @@
 //! a file are not in the order of ids they are sorted on disk first.
 
 mod feed;
+mod sample;
 mod scratch;
 mod sort;
 mod stored;
 
+pub use sample::{SampledRead, read_sample};
 pub use scratch::Scratch;
 pub use stored::StoredPanel;
 

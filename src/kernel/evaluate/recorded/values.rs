@@ -169,45 +169,41 @@ pub fn recorded_values(
         people.horizons.iter().map(|&h| discounted_horizon(settings.discount, h)).sum::<f64>() / people.people() as f64;
     let allowed = (range.0 * reach, range.1 * reach);
 
-    // Row weights of every replicate; the last is the record itself.
+    let tables: Vec<Tables> = policies.iter().map(|policy| record.tables(policy, states)).collect();
+    let problems: Vec<Problem<'_>> = tables.iter().map(|tables| record.problem(tables, range)).collect();
+    // One replicate at a time for all policies, so that weights of rows are held for the replicates at work alone; the last is the record itself.
     let ones = vec![1.0; people.people()];
-    let rows: Vec<Vec<f64>> = counts
+    let groups: Vec<Option<u32>> = std::iter::once(None).chain((0..people.level_count as u32).map(Some)).collect();
+    let replicates: Vec<Vec<f64>> = counts
         .par_chunks_exact(people.people())
         .chain(ones.par_chunks_exact(people.people()))
-        .map(|counts| record.row_weights(counts))
+        .map(|counts| {
+            let rows = record.row_weights(counts);
+            let mut means: Vec<f64> = groups.iter().map(|&level| record.received(&rows, level)).collect();
+            for problem in &problems {
+                let first = problem.fit(&rows).first;
+                means.extend(groups.iter().map(|&level| mean_first(people, &first, &rows, level)));
+            }
+            means
+        })
         .collect();
-    let split = |mut all: Vec<f64>| {
-        let mean = all.pop().expect("the record itself");
-        Resampled::new(mean, all, people.people())
+    let itself = record.row_weights(&ones);
+    // What was received stands first, then the policies; everybody before the levels.
+    let resampled = |estimate: usize, group: usize| {
+        let (mean, others) = replicates.split_last().expect("the record itself");
+        let at = estimate * groups.len() + group;
+        Resampled::new(mean[at], others.iter().map(|means| means[at]).collect(), people.people())
     };
-    let received = split(rows.par_iter().map(|rows| record.received(rows, None)).collect());
-    let of_level = |level: u32, all: Vec<f64>| people.levels.contains(&level).then(|| split(all));
-    let received_by_level = (0..people.level_count as u32)
-        .map(|z| of_level(z, rows.par_iter().map(|rows| record.received(rows, Some(z))).collect()))
-        .collect();
+    let by_level = |estimate: usize| -> Vec<Option<Resampled>> {
+        let found = |z: usize| people.levels.contains(&(z as u32)).then(|| resampled(estimate, z + 1));
+        (0..people.level_count).map(found).collect()
+    };
+    let (received, received_by_level) = (resampled(0, 0), by_level(0));
     let mut found: Vec<RecordedValue> = policies
         .iter()
-        .map(|policy| {
-            let worlds = policy.worlds.map(|worlds| people.gather(worlds, panel.state_dim() * panel.levels().len()));
-            let class = record.class(worlds.is_some());
-            let features = class.features(people, states, worlds.as_deref());
-            let probabilities = people.gather(policy.probabilities, people.action_count);
-            let problem = Problem {
-                people,
-                features: &features,
-                count: class.coefficients,
-                probabilities: &probabilities,
-                discount: settings.discount,
-                range,
-                prior: settings.prior_rows,
-            };
-            let first: Vec<Vec<f64>> = rows.par_iter().map(|rows| problem.fit(rows).first).collect();
-            let mean_of = |level: Option<u32>| -> Vec<f64> {
-                first.iter().zip(&rows).map(|(first, rows)| mean_first(people, first, rows, level)).collect()
-            };
-            let value = split(mean_of(None));
-            let by_level = (0..people.level_count as u32).map(|z| of_level(z, mean_of(Some(z)))).collect();
-            let itself = rows.last().expect("the record itself");
+        .enumerate()
+        .map(|(k, policy)| {
+            let (Tables { class, poor, probabilities, .. }, problem) = (&tables[k], &problems[k]);
             let without = |fold: usize| -> Vec<f64> {
                 itself
                     .iter()
@@ -216,21 +212,21 @@ pub fn recorded_values(
                     .collect()
             };
             let crossed: Vec<_> = (0..settings.folds).into_par_iter().map(|fold| problem.fit(&without(fold))).collect();
-            let weights = Weights::new(people, &probabilities, &behaviour, itself);
-            let doubly_robust = weights.doubly_robust(&problem, &crossed, &folds, settings).and_then(|estimate| {
+            let weights = Weights::new(people, probabilities, &behaviour, &itself);
+            let doubly_robust = weights.doubly_robust(problem, &crossed, &folds, settings).and_then(|estimate| {
                 let inside = (allowed.0..=allowed.1).contains(&estimate.mean);
                 if inside { Ok(estimate) } else { Err(NoValue::OutsideRewards { low: allowed.0, high: allowed.1 }) }
             });
             RecordedValue {
                 name: policy.name.to_string(),
-                value,
-                by_level,
+                value: resampled(k + 1, 0),
+                by_level: by_level(k + 1),
                 doubly_robust,
                 minus: vec![],
-                weights: weights.diagnostics(people, &probabilities, &behaviour),
-                class,
-                poor: class.is_poor(worlds.is_some()),
-                held: problem.fit(itself).held,
+                weights: weights.diagnostics(people, probabilities, &behaviour),
+                class: *class,
+                poor: *poor,
+                held: problem.fit(&itself).held,
             }
         })
         .collect();
@@ -273,6 +269,14 @@ pub(super) fn mean_first(people: &Followed, first: &[f64], rows: &[f64], level: 
     if total > 0.0 { sum / total } else { 0.0 }
 }
 
+/// What is known of a policy on every row.
+struct Tables {
+    class: FunctionClass,
+    poor: bool,
+    features: Vec<f64>,
+    probabilities: Vec<f64>,
+}
+
 /// The record with what all policies share.
 pub(super) struct Record<'a> {
     pub panel: &'a Panel,
@@ -292,6 +296,30 @@ impl Record<'_> {
             rows.iter_mut().zip(stayed).for_each(|(v, c)| *v *= c);
         }
         rows
+    }
+
+    fn tables(&self, policy: &PolicyAlong<'_>, states: &[f64]) -> Tables {
+        let (people, width) = (self.people, self.panel.state_dim() * self.panel.levels().len());
+        let worlds = policy.worlds.map(|worlds| people.gather(worlds, width));
+        let class = self.class(worlds.is_some());
+        Tables {
+            class,
+            poor: class.is_poor(worlds.is_some()),
+            features: class.features(people, states, worlds.as_deref()),
+            probabilities: people.gather(policy.probabilities, people.action_count),
+        }
+    }
+
+    fn problem<'t>(&'t self, tables: &'t Tables, range: (f64, f64)) -> Problem<'t> {
+        Problem {
+            people: self.people,
+            features: &tables.features,
+            count: tables.class.coefficients,
+            probabilities: &tables.probabilities,
+            discount: self.settings.discount,
+            range,
+            prior: self.settings.prior_rows,
+        }
     }
 
     /// One number per decision of the panel, brought to the rows where they were taken.

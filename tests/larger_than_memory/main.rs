@@ -1,5 +1,7 @@
 //! People who do not fit in memory give what they give in memory: the same files, the same policies to rounding, the same errors.
 
+mod sample;
+
 use counterfair::fair::{Explain, LargePeople, Memory, preprocess};
 use counterfair::kernel::data::{Columns, MissingRepair, RowConvention, write};
 use counterfair::kernel::model::fitted::{Basis, FitSettings, NoiseChoice, Pooling};
