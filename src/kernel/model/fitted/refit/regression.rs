@@ -244,9 +244,10 @@ impl WeightedRegression {
         let degrees = if self.penalties[output] == 0.0 { rank as f64 } else { self.degrees[output] };
         let residual_sd = (squares / (system.rows - degrees).max(1.0)).sqrt();
         if let Some(stream) = drawn.filter(|_| self.penalties[output] > 0.0) {
-            // e = σ √(n_w / n) ε: the rows count for n however the weights are scaled.
+            // e = σ √(n_w / n) ε with σ² = (n / n_w) squares / (n − d): the rows count for n however the weights are scaled.
             let rest = if output == self.state_dim { self.without_next.owners.len() } else { 0 };
-            let size = residual_sd * (system.rows / (self.with_next.owners.len() + rest) as f64).sqrt();
+            let rows = (self.with_next.owners.len() + rest) as f64;
+            let size = (squares / (rows - degrees).max(1.0)).sqrt();
             let draw = |count: usize| {
                 let mut drawn = vec![0.0; count];
                 fill_standard_normal(&mut stream.rng(), &mut drawn);

@@ -181,3 +181,38 @@ fn noise_is_refitted_with_the_means_and_weight_one_is_the_fit_itself() {
     };
     assert!((mean(&same) - mean(refitter.fitted())).abs() < TWO_ROUTES);
 }
+
+/// Draws have the mean of refits and, at each state, the variance σ²λn (A⁻¹PA⁻¹) of what the penalty holds back.
+#[test]
+fn draws_spread_round_the_refit_and_only_where_something_is_penalised() {
+    let panel = panel(240);
+    let w = weights(240);
+    let stream = |b: u64| Stream::new(5).named("draws").index(b);
+    let straight = Refitter::new(&panel, &FitSettings { basis: Basis::Linear, ..FitSettings::default() }).unwrap();
+    assert_eq!(difference(&straight.refit(&w).unwrap(), &straight.draw(&w, stream(0)).unwrap()), 0.0);
+
+    let splines = Refitter::new(&panel, &FitSettings { pooling: Pooling::PerLevel, ..FitSettings::default() }).unwrap();
+    let middle = splines.refit(&w).unwrap();
+    let one = splines.draw(&w, stream(0)).unwrap();
+    assert!(difference(&middle, &one) > 1e-3, "a penalised function that is drawn moves");
+    assert_eq!(difference(&one, &splines.draw(&w, stream(0)).unwrap()), 0.0);
+    // Only ratios of weights matter, as in refits.
+    let larger: Vec<f64> = w.iter().map(|w| 7.0 * w).collect();
+    let again = splines.draw(&larger, stream(0)).unwrap();
+    let moved = difference(&one, &again);
+    assert!(moved < TWO_ROUTES, "{moved}");
+
+    let at = |m: &Fitted| {
+        let (mut next, mut reward) = ([0.0; 2], [0.0]);
+        m.mean(1, &[0.4, -0.6], &[2], &mut next, &mut reward);
+        [next[0], next[1], reward[0]]
+    };
+    let draws: Vec<[f64; 3]> = (0..400).map(|b| at(&splines.draw(&w, stream(b)).unwrap())).collect();
+    for (output, expected) in at(&middle).iter().enumerate() {
+        let mean = draws.iter().map(|d| d[output]).sum::<f64>() / 400.0;
+        let sd = (draws.iter().map(|d| (d[output] - mean).powi(2)).sum::<f64>() / 399.0).sqrt();
+        // Five standard errors: 6e-7 each.
+        assert!((mean - expected).abs() <= 5.0 * sd / 20.0 + TWO_ROUTES, "{output}: {mean} and {expected}, sd {sd}");
+        assert!(sd > 0.0);
+    }
+}
