@@ -51,7 +51,7 @@ through_the_front_door!(
     counterfair::kernel::data::WriteError,
     counterfair::kernel::data::PanelError,
     counterfair::fair::MemoryError,
-    counterfair::fair::PolicyFileError
+    counterfair::fair::FileError
 );
 
 impl CliError {

@@ -4,8 +4,9 @@ use super::error::CliError;
 use super::large::{self, MemoryOptions, TooSmall};
 use super::options::{DataOptions, ModelOptions};
 use super::output::{mechanism_table, noise_report, note, say, say_json, say_noise, stages, warn};
-use counterfair::fair::{FittedPreprocessing, preprocess};
+use counterfair::fair::{FittedPreprocessing, People, preprocess};
 use counterfair::kernel::data::internals::distinct_files;
+use counterfair::kernel::model::fitted::Fitted;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -50,30 +51,47 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     }
     let panel = people.panel();
     let warnings = done.warnings(&people);
-    if arguments.json {
-        let summary = serde_json::json!({
-            "people": panel.people(), "decisions": panel.decisions(), "transitions": panel.transitions(),
-            "levels": panel.levels(), "actions": panel.action_names(), "level_weights": done.level_weights,
-            "gain": done.mechanism.gain(), "regressions": done.mechanism.reports(),
-            "noise": noise_report(&done.mechanism), "noise_check": done.noise, "diagnostics": done.diagnostics,
-            "outputs": people.output_names(), "notes": people.notes(), "repairs": people.repairs(), "remarks": people.remarks(),
-            "warnings": warnings,
-        });
-        say_json(&summary)?;
-    } else {
-        say(mechanism_table(&done.mechanism, &people))?;
-        say_noise(&done.mechanism, &people)?;
-        say(format_args!(
-            "{}: {} people, {} decisions, {} levels; one-step gain {:.3}",
-            arguments.out.display(),
-            panel.people(),
-            panel.decisions(),
-            panel.levels().len(),
-            done.mechanism.gain()
-        ))?;
+    let figures = [panel.people(), panel.decisions(), panel.transitions()];
+    arguments.summarize(&people, figures, &done.mechanism, &done.level_weights, || {
+        serde_json::json!({
+            "noise_check": done.noise, "diagnostics": done.diagnostics, "remarks": people.remarks(), "warnings": warnings,
+        })
+    })?;
+    if !arguments.json {
         warn(&warnings);
     }
     Ok(())
+}
+
+impl Arguments {
+    /// Prints what was fitted: as tables, or as JSON with what `more` adds to it.
+    fn summarize(
+        &self,
+        people: &People,
+        [count, decisions, transitions]: [usize; 3],
+        mechanism: &Fitted,
+        level_weights: &[f64],
+        more: impl FnOnce() -> serde_json::Value,
+    ) -> Result<(), CliError> {
+        let (levels, gain) = (people.panel().levels(), mechanism.gain());
+        if self.json {
+            let mut summary = serde_json::json!({
+                "people": count, "decisions": decisions, "transitions": transitions,
+                "levels": levels, "actions": people.panel().action_names(), "level_weights": level_weights,
+                "gain": gain, "regressions": mechanism.reports(), "noise": noise_report(mechanism),
+                "outputs": people.output_names(), "notes": people.notes(), "repairs": people.repairs(),
+            });
+            if let (Some(summary), serde_json::Value::Object(more)) = (summary.as_object_mut(), more()) {
+                summary.extend(more);
+            }
+            return Ok(say_json(&summary)?);
+        }
+        say(mechanism_table(mechanism, people))?;
+        say_noise(mechanism, people)?;
+        let (out, levels) = (self.out.display(), levels.len());
+        say(format_args!("{out}: {count} people, {decisions} decisions, {levels} levels; one-step gain {gain:.3}"))?;
+        Ok(())
+    }
 }
 
 /// The same for people who do not fit in memory.
@@ -88,28 +106,16 @@ fn run_large(arguments: &Arguments, limit: &TooSmall) -> Result<(), CliError> {
         let (mechanism, weights) = large.preprocess(&settings, &arguments.out, watch)?;
         Ok::<_, CliError>((large, mechanism, weights))
     })?;
-    let (people, panel) = (large.sketch(), large.panel());
-    if arguments.json {
-        let summary = serde_json::json!({
-            "people": panel.people(), "decisions": panel.decisions(), "transitions": panel.transitions(),
-            "levels": panel.levels(), "actions": panel.action_names(), "level_weights": weights,
-            "gain": mechanism.gain(), "regressions": mechanism.reports(), "noise": noise_report(&mechanism),
-            "outputs": people.output_names(), "notes": people.notes(), "repairs": people.repairs(), "sorted": large.was_sorted(),
-        });
-        say_json(&summary)?;
-        return Ok(());
-    }
-    say(mechanism_table(&mechanism, people))?;
-    say_noise(&mechanism, people)?;
-    say(format_args!(
-        "{}: {} people, {} decisions, {} levels; one-step gain {:.3}",
-        arguments.out.display(),
-        panel.people(),
-        panel.decisions(),
-        panel.levels().len(),
-        mechanism.gain()
-    ))?;
-    if large.was_sorted() {
+    let panel = large.panel();
+    let figures = [panel.people(), panel.decisions(), panel.transitions()];
+    arguments.summarize(
+        large.sketch(),
+        figures,
+        &mechanism,
+        &weights,
+        || serde_json::json!({ "sorted": large.was_sorted() }),
+    )?;
+    if large.was_sorted() && !arguments.json {
         note("rows are written in the order of people and times");
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! One error for the whole way from a file to a decision.
 
-use super::{MemoryError, PolicyFileError, PreprocessingFileError, ProgramError, RequestError};
+use super::{FileError, MemoryError, ProgramError, RequestError};
 use crate::kernel::data::{DataError, PanelError, WriteError};
 use crate::kernel::evaluate::recorded::RecordedError;
 use crate::kernel::evaluate::{AuditError, UnfairnessError};
@@ -33,12 +33,12 @@ pub enum Error {
     /// The features cannot be made.
     #[error(transparent)]
     Features(#[from] PolynomialError),
-    /// A policy file cannot be used.
+    /// A policy file, or a file with fitted preprocessing, cannot be used.
     #[error(transparent)]
-    PolicyFile(#[from] PolicyFileError),
-    /// A file with fitted preprocessing cannot be used.
-    #[error(transparent)]
-    PreprocessingFile(#[from] PreprocessingFileError),
+    File(#[from] FileError),
+    /// Counterfactual states are asked for, and there is nothing to make them with.
+    #[error("this preprocessing has no mechanism, so there are no counterfactual states to read; take that of `ours`")]
+    NoMechanism,
     /// A program that decides went wrong.
     #[error(transparent)]
     Program(#[from] ProgramError),

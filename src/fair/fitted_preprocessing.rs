@@ -1,5 +1,6 @@
 //! Fitted preprocessing on disk: what a policy of any other learner needs to be judged and served.
 
+use super::file::{self, FileError, Header};
 use super::policy::Parts;
 use super::{Error, Manifest, Method, People, Policy, Preprocessed, Program, ProgramCommand, Seen, StoredQ};
 use crate::kernel::data::{Columns, Labels, RowConvention, atomically};
@@ -43,50 +44,6 @@ pub struct FittedPreprocessing {
     /// The certificate and the discount of the policy file it was taken from, if it was.
     #[serde(skip)]
     taken: Option<(Option<Certificate>, f64)>,
-}
-
-/// Why a file of fitted preprocessing cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum PreprocessingFileError {
-    /// The file cannot be read.
-    #[error("{file}: {source}")]
-    Io {
-        /// The file.
-        file: String,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// Not JSON of the right shape; line and column are inside the message.
-    #[error("{file}: neither fitted preprocessing nor a policy: {source}")]
-    Json {
-        /// The file.
-        file: String,
-        /// Where and why.
-        source: serde_json::Error,
-    },
-    /// A version this build does not know.
-    #[error(
-        "{file}: format {format:?}, version {version}; this build reads {FORMAT:?}, version {VERSION}, and policy files"
-    )]
-    Version {
-        /// The file.
-        file: String,
-        /// What it says it is.
-        format: String,
-        /// Its version.
-        version: u32,
-    },
-    /// Parts that do not fit together.
-    #[error("{file}: {problem}")]
-    Inconsistent {
-        /// The file.
-        file: String,
-        /// What does not fit.
-        problem: String,
-    },
-    /// Counterfactual states are asked for, and there is nothing to make them with.
-    #[error("this preprocessing has no mechanism, so there are no counterfactual states to read; take that of `ours`")]
-    NoMechanism,
 }
 
 impl FittedPreprocessing {
@@ -142,37 +99,30 @@ impl FittedPreprocessing {
     /// Reads a file that [`save`](Self::save) wrote, or the preprocessing of a policy file.
     ///
     /// # Errors
-    /// [`PreprocessingFileError`], or [`PolicyFileError`](super::PolicyFileError).
+    /// [`FileError`].
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let path = path.as_ref();
-        let file = path.display().to_string();
-        let text = std::fs::read(path).map_err(|source| PreprocessingFileError::Io { file: file.clone(), source })?;
+        let (text, file) = file::bytes(path.as_ref())?;
         Self::from_json(&text, &file)
     }
 
     /// Parses and validates the contents of a file called `file`.
     ///
     /// # Errors
-    /// [`PreprocessingFileError`], or [`PolicyFileError`](super::PolicyFileError).
+    /// [`FileError`].
     pub fn from_json(text: &[u8], file: &str) -> Result<Self, Error> {
-        #[derive(Deserialize)]
-        struct Header {
-            format: String,
-            version: u32,
-        }
-        let file = file.to_string();
-        let json = |source| PreprocessingFileError::Json { file: file.clone(), source };
-        let Header { format, version } = serde_json::from_slice(text).map_err(json)?;
+        const EXPECTED: &str = "neither fitted preprocessing nor a policy";
+        let Header { format, version } = file::parse(text, file, EXPECTED)?;
         match (format.as_str(), version) {
             (FORMAT, VERSION) => {}
-            (super::policy::FORMAT, _) => return Ok(Self::of_policy(&Policy::from_json(text, &file)?)),
-            _ => return Err(PreprocessingFileError::Version { file, format, version }.into()),
+            (super::policy::FORMAT, _) => return Ok(Self::of_policy(&Policy::from_json(text, file)?)),
+            _ => {
+                let reads = format!("{FORMAT:?}, version {VERSION}, and policy files");
+                return Err(FileError::Version { file: file.into(), format, version, reads }.into());
+            }
         }
-        let fitted: Self = serde_json::from_slice(text).map_err(json)?;
-        match fitted.problem() {
-            None => Ok(fitted),
-            Some(problem) => Err(PreprocessingFileError::Inconsistent { file, problem }.into()),
-        }
+        let fitted: Self = file::parse(text, file, EXPECTED)?;
+        let problem = fitted.problem();
+        Ok(file::fitting(fitted, file, problem)?)
     }
 
     /// A policy that a program takes the decisions of. `reads` says what it is shown: with [`Method::Ours`] the states of all worlds and
@@ -182,10 +132,10 @@ impl FittedPreprocessing {
     /// A certificate comes along too: it is about the mechanism and the people it was fitted to, not about who learned from them.
     ///
     /// # Errors
-    /// [`PreprocessingFileError::NoMechanism`]; [`ProgramError`](super::ProgramError) when the program does not start as it should.
+    /// [`Error::NoMechanism`]; [`ProgramError`](super::ProgramError) when the program does not start as it should.
     pub fn with_program(&self, reads: Method, command: &ProgramCommand) -> Result<Policy, Error> {
         if reads == Method::Ours && self.mechanism.is_none() {
-            return Err(PreprocessingFileError::NoMechanism.into());
+            return Err(Error::NoMechanism);
         }
         let program = Program::start(command, reads, &self.levels, &self.actions, self.state_dim)?;
         let policy = self.policy(reads, StoredQ::Program(program));

@@ -21,11 +21,13 @@
 mod audit;
 mod deployment;
 mod error;
+mod file;
 mod fingerprint;
 mod fitness;
 mod fitted_preprocessing;
 mod large;
 mod learner;
+mod method;
 mod people;
 mod policy;
 mod preprocessing;
@@ -34,6 +36,7 @@ mod remarks;
 mod sample;
 mod seen;
 mod sensitivity;
+mod stored_q;
 pub mod study;
 mod warnings;
 
@@ -44,12 +47,14 @@ pub use deployment::{
 #[cfg(feature = "durable")]
 pub use deployment::{HISTORY, MemoryFile};
 pub use error::Error;
+pub use file::FileError;
 pub use fitness::{SETTLED_CHANGE, Unfit};
-pub use fitted_preprocessing::{FittedPreprocessing, PreprocessingFileError};
+pub use fitted_preprocessing::FittedPreprocessing;
 pub use large::{LargePeople, Memory};
 pub use learner::{Learned, Learner, ValueClass};
+pub use method::Method;
 pub use people::People;
-pub use policy::{Manifest, Method, Policy, PolicyFileError, VERSION};
+pub use policy::{Manifest, Policy, VERSION};
 pub use preprocessing::{Preprocessed, Preprocessing, preprocess};
 pub use program::{ProgramCommand, ProgramError};
 pub use sample::Sample;
@@ -64,7 +69,8 @@ pub mod internals {
     pub use super::deployment::About;
     pub use super::deployment::{Answered, Codes, LineError, Migrated, OnError, migrate};
     pub use super::learner::ActionValues;
-    pub use super::policy::{StoredQ, UnknownMethod};
+    pub use super::method::UnknownMethod;
     pub use super::program::{PROGRAM_VERSION, Program, UnclosedQuote};
+    pub use super::stored_q::StoredQ;
 }
 pub(crate) use internals::*;

@@ -219,7 +219,7 @@ pub fn study(people: &People, settings: &StudySettings, watch: &mut dyn FnMut(&s
     match fill(&mut study, &mut evidence, people, &learner, settings, &recorded, watch) {
         Ok(()) => {}
         // What the data say does not depend on a program, and a program that fails is the caller's to repair.
-        Err(reason @ (Error::Program(_) | Error::OtherPeople { .. } | Error::PreprocessingFile(_))) => {
+        Err(reason @ (Error::Program(_) | Error::OtherPeople { .. } | Error::NoMechanism)) => {
             return Err(reason);
         }
         // A mechanism or an action value that these people do not determine is what the verdict is there to say.

@@ -6,169 +6,195 @@
 /// Numbers in a vector.
 pub(crate) const LANES: usize = 4;
 
-/// Arithmetic on vectors of four numbers. Each operation is rounded once.
-pub(crate) trait Quad: Copy {
-    /// Four numbers.
-    type Vector: Copy;
+/// Arithmetic on vectors of one kind, work written over it, and the two machines it runs on: written once for both kinds.
+macro_rules! vectors {
+    (
+        $(#[$about:meta])*
+        $arithmetic:ident, $work:ident, $dispatch:ident: [$number:ty; $count:ident] as $vector:ty,
+        $splat:ident, $add:ident, $mul:ident, $mul_add:ident, $max:ident, $cmp_gt:ident, $select:ident;
+        also { $($also:tt)* } portable { $($portable:tt)* } machine { $($machine:tt)* }
+    ) => {
+        $(#[$about])*
+        pub(crate) trait $arithmetic: Copy {
+            /// As many numbers as go together.
+            type Vector: Copy;
 
-    /// The same number four times.
-    fn splat(self, x: f64) -> Self::Vector;
+            /// The same number in all places.
+            fn splat(self, x: $number) -> Self::Vector;
 
-    /// Four numbers from memory.
-    fn load(self, x: &[f64; LANES]) -> Self::Vector;
+            /// Numbers from memory.
+            fn load(self, x: &[$number; $count]) -> Self::Vector;
 
-    /// Four numbers to memory.
-    fn store(self, x: Self::Vector) -> [f64; LANES];
+            /// Numbers to memory.
+            fn store(self, x: Self::Vector) -> [$number; $count];
 
-    /// a + b.
-    fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+            /// a + b.
+            fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
 
-    /// a · b.
-    fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+            /// a · b.
+            fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
 
-    /// a · b + c.
-    fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
+            /// a · b + c.
+            fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
 
-    /// 0 where x < 0, else x. A NaN stays: it has to reach the loss, where it is seen.
-    fn rectify(self, x: Self::Vector) -> Self::Vector;
+            /// 0 where x < 0, else x. A NaN stays: it has to reach the loss, where it is seen.
+            fn rectify(self, x: Self::Vector) -> Self::Vector;
 
-    /// x where h > 0, else 0.
-    fn gate(self, h: Self::Vector, x: Self::Vector) -> Self::Vector;
+            /// x where h > 0, else 0.
+            fn gate(self, h: Self::Vector, x: Self::Vector) -> Self::Vector;
 
-    /// The sum of the four, the first and third, the second and fourth, then both.
-    #[inline(always)]
-    fn fold(self, x: Self::Vector) -> f64 {
-        let [a, b, c, d] = self.store(x);
-        (a + c) + (b + d)
-    }
+            $($also)*
+        }
+
+        #[doc = concat!("Work written over [`", stringify!($arithmetic), "`].")]
+        pub(crate) trait $work {
+            /// What it answers.
+            type Output;
+
+            /// Does it. Implementations are `#[inline(always)]`, else they are compiled for the oldest machine.
+            fn run<V: $arithmetic>(self, vectors: V) -> Self::Output;
+        }
+
+        /// Does the work with AVX2 where the machine has it. Digits are the same either way.
+        #[inline]
+        pub(crate) fn $dispatch<W: $work>(work: W) -> W::Output {
+            #[cfg(target_arch = "x86_64")]
+            if let Some(v3) = pulp::x86::V3::try_new() {
+                return pulp::Simd::vectorize(v3, OnV3(v3, work));
+            }
+            work.run(Portable)
+        }
+
+        /// Arrays. Compilers turn them into what the target has.
+        #[derive(Clone, Copy)]
+        pub(crate) struct Portable;
+
+        impl $arithmetic for Portable {
+            type Vector = [$number; $count];
+
+            #[inline(always)]
+            fn splat(self, x: $number) -> Self::Vector {
+                [x; $count]
+            }
+
+            #[inline(always)]
+            fn load(self, x: &[$number; $count]) -> Self::Vector {
+                *x
+            }
+
+            #[inline(always)]
+            fn store(self, x: Self::Vector) -> [$number; $count] {
+                x
+            }
+
+            #[inline(always)]
+            fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+                std::array::from_fn(|l| a[l] + b[l])
+            }
+
+            #[inline(always)]
+            fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+                std::array::from_fn(|l| a[l] * b[l])
+            }
+
+            #[inline(always)]
+            fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
+                std::array::from_fn(|l| a[l].mul_add(b[l], c[l]))
+            }
+
+            #[inline(always)]
+            fn rectify(self, x: Self::Vector) -> Self::Vector {
+                x.map(|x| if x < 0.0 { 0.0 } else { x })
+            }
+
+            #[inline(always)]
+            fn gate(self, h: Self::Vector, x: Self::Vector) -> Self::Vector {
+                std::array::from_fn(|l| if h[l] > 0.0 { x[l] } else { 0.0 })
+            }
+
+            $($portable)*
+        }
+
+        /// Work to be done inside a function compiled for AVX2 and FMA.
+        #[cfg(target_arch = "x86_64")]
+        struct OnV3<W>(pulp::x86::V3, W);
+
+        #[cfg(target_arch = "x86_64")]
+        impl<W: $work> pulp::NullaryFnOnce for OnV3<W> {
+            type Output = W::Output;
+
+            #[inline(always)]
+            fn call(self) -> W::Output {
+                self.1.run(self.0)
+            }
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        impl $arithmetic for pulp::x86::V3 {
+            type Vector = $vector;
+
+            #[inline(always)]
+            fn splat(self, x: $number) -> Self::Vector {
+                self.$splat(x)
+            }
+
+            #[inline(always)]
+            fn load(self, x: &[$number; $count]) -> Self::Vector {
+                pulp::cast(*x)
+            }
+
+            #[inline(always)]
+            fn store(self, x: Self::Vector) -> [$number; $count] {
+                pulp::cast(x)
+            }
+
+            #[inline(always)]
+            fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+                self.$add(a, b)
+            }
+
+            #[inline(always)]
+            fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+                self.$mul(a, b)
+            }
+
+            #[inline(always)]
+            fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
+                self.$mul_add(a, b, c)
+            }
+
+            #[inline(always)]
+            fn rectify(self, x: Self::Vector) -> Self::Vector {
+                // In this order the instruction answers x unless 0 > x, so that a NaN stays.
+                self.$max(self.$splat(0.0), x)
+            }
+
+            #[inline(always)]
+            fn gate(self, h: Self::Vector, x: Self::Vector) -> Self::Vector {
+                let zero = self.$splat(0.0);
+                self.$select(self.$cmp_gt(h, zero), x, zero)
+            }
+
+            $($machine)*
+        }
+    };
 }
+pub(super) use vectors;
 
-/// Work written over [`Quad`].
-pub(crate) trait Work {
-    /// What it answers.
-    type Output;
-
-    /// Does it. Implementations are `#[inline(always)]`, else they are compiled for the oldest machine.
-    fn run<Q: Quad>(self, quad: Q) -> Self::Output;
-}
-
-/// Does the work with the best vectors of this machine.
-#[inline]
-pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(v3) = pulp::x86::V3::try_new() {
-        return pulp::Simd::vectorize(v3, OnV3(v3, work));
+vectors! {
+    /// Arithmetic on vectors of four numbers. Each operation is rounded once.
+    Quad, Work, dispatch: [f64; LANES] as pulp::f64x4,
+    splat_f64x4, add_f64x4, mul_f64x4, mul_add_f64x4, max_f64x4, cmp_gt_f64x4, select_f64x4;
+    also {
+        /// The sum of the four, the first and third, the second and fourth, then both.
+        #[inline(always)]
+        fn fold(self, x: Self::Vector) -> f64 {
+            let [a, b, c, d] = self.store(x);
+            (a + c) + (b + d)
+        }
     }
-    work.run(Portable)
-}
-
-/// Arrays of four. Compilers turn them into what the target has.
-#[derive(Clone, Copy)]
-pub(crate) struct Portable;
-
-impl Quad for Portable {
-    type Vector = [f64; LANES];
-
-    #[inline(always)]
-    fn splat(self, x: f64) -> Self::Vector {
-        [x; LANES]
-    }
-
-    #[inline(always)]
-    fn load(self, x: &[f64; LANES]) -> Self::Vector {
-        *x
-    }
-
-    #[inline(always)]
-    fn store(self, x: Self::Vector) -> [f64; LANES] {
-        x
-    }
-
-    #[inline(always)]
-    fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
-        std::array::from_fn(|l| a[l] + b[l])
-    }
-
-    #[inline(always)]
-    fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
-        std::array::from_fn(|l| a[l] * b[l])
-    }
-
-    #[inline(always)]
-    fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
-        std::array::from_fn(|l| a[l].mul_add(b[l], c[l]))
-    }
-
-    #[inline(always)]
-    fn rectify(self, x: Self::Vector) -> Self::Vector {
-        x.map(|x| if x < 0.0 { 0.0 } else { x })
-    }
-
-    #[inline(always)]
-    fn gate(self, h: Self::Vector, x: Self::Vector) -> Self::Vector {
-        std::array::from_fn(|l| if h[l] > 0.0 { x[l] } else { 0.0 })
-    }
-}
-
-/// Work to be done inside a function compiled for AVX2 and FMA.
-#[cfg(target_arch = "x86_64")]
-struct OnV3<W>(pulp::x86::V3, W);
-
-#[cfg(target_arch = "x86_64")]
-impl<W: Work> pulp::NullaryFnOnce for OnV3<W> {
-    type Output = W::Output;
-
-    #[inline(always)]
-    fn call(self) -> W::Output {
-        self.1.run(self.0)
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-impl Quad for pulp::x86::V3 {
-    type Vector = pulp::f64x4;
-
-    #[inline(always)]
-    fn splat(self, x: f64) -> Self::Vector {
-        self.splat_f64x4(x)
-    }
-
-    #[inline(always)]
-    fn load(self, x: &[f64; LANES]) -> Self::Vector {
-        pulp::cast(*x)
-    }
-
-    #[inline(always)]
-    fn store(self, x: Self::Vector) -> [f64; LANES] {
-        pulp::cast(x)
-    }
-
-    #[inline(always)]
-    fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
-        self.add_f64x4(a, b)
-    }
-
-    #[inline(always)]
-    fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
-        self.mul_f64x4(a, b)
-    }
-
-    #[inline(always)]
-    fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
-        self.mul_add_f64x4(a, b, c)
-    }
-
-    #[inline(always)]
-    fn rectify(self, x: Self::Vector) -> Self::Vector {
-        // In this order the instruction answers x unless 0 > x, so that a NaN stays.
-        self.max_f64x4(self.splat_f64x4(0.0), x)
-    }
-
-    #[inline(always)]
-    fn gate(self, h: Self::Vector, x: Self::Vector) -> Self::Vector {
-        let zero = self.splat_f64x4(0.0);
-        self.select_f64x4(self.cmp_gt_f64x4(h, zero), x, zero)
-    }
+    portable {}
+    machine {}
 }
 
 #[cfg(test)]
