@@ -3,10 +3,10 @@
 //! `STUDIES=<folder of the files> cargo test --release --test noise -- --ignored real_studies` writes `tests/noise/real_studies_noise.csv`
 //! and `tests/noise/real_studies_policies.csv`.
 
-use counterfair::fair::{AuditSettings, Learner, Method, People, ValueClass};
+use counterfair::fair::{AuditSettings, Learner, Method, People, Preprocessing, ValueClass};
 use counterfair::kernel::data::{Columns, MissingRepair, Panel, ReadOptions, RowConvention, read_csv_from};
 use counterfair::kernel::learn::Settings;
-use counterfair::kernel::model::fitted::{FitSettings, NoiseChoice, fit};
+use counterfair::kernel::model::fitted::{NoiseChoice, fit};
 use counterfair::kernel::preprocess::noise_check::check_noise;
 use counterfair::reproduction::Study;
 use std::fmt::Write;
@@ -62,7 +62,7 @@ fn studies(folder: &Path) -> Vec<(&'static str, String, Panel)> {
 /// One row for each coordinate: the rung, and equality of noise between levels before and after it.
 fn noise_rows(study: &str, attribute: &str, panel: &Panel) -> String {
     let mut text = String::new();
-    let settings = FitSettings { noise: NoiseChoice::Chosen, ..FitSettings::default() };
+    let settings = Preprocessing::default().mechanism;
     let fitted = match fit(panel, &settings) {
         Ok(fitted) => fitted,
         Err(problem) => return format!("{study},{attribute},{},,{problem}\n", panel.people()),
