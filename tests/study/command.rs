@@ -1,7 +1,10 @@
 //! The command: files, refusals, hostile names, verdicts of data that carry nothing.
 
 use crate::folder::Folder;
-use counterfair::fair::Policy;
+use counterfair::fair::study::{Study, StudySettings, study};
+use counterfair::fair::{People, Policy};
+use counterfair::kernel::data::{Labels, PanelBuilder, Person};
+use counterfair::report::study::{check, write};
 use std::fs;
 
 /// A small simulated study in `study.csv`.
@@ -41,7 +44,9 @@ fn a_file_becomes_a_page_with_json_tables_pictures_and_a_policy() {
         let path = out.join(name.as_str().unwrap());
         assert!(fs::metadata(&path).is_ok_and(|file| file.len() > 0), "{name}");
     }
-    assert!(Policy::load(out.join("policy.json")).unwrap().fitness().is_ok());
+    let policy = Policy::load(out.join("policy.json")).unwrap();
+    assert!(policy.fitness().is_ok());
+    assert!(policy.manifest.command.ends_with("study --data study.csv --replicates 60"), "{}", policy.manifest.command);
 
     // Every answer has a picture, numbers, and what it does not show.
     let page = fs::read_to_string(out.join("index.html")).unwrap();
@@ -231,4 +236,71 @@ fn names_from_a_file_run_nowhere() {
             );
         }
     }
+}
+
+/// A study of people at one level: it ends with its data, in no time.
+fn of_one_level() -> Study {
+    let mut builder = PanelBuilder::new(Labels::new(["f"]), Labels::new(["no", "yes"]), 1).unwrap();
+    for i in 0..30 {
+        let (id, action) = (format!("{i:02}"), i % 2);
+        let states = [f64::from(i), f64::from(i) / 2.0];
+        builder.push(Person { id: &id, level: 0, states: &states, actions: &[action], rewards: &[0.5] }).unwrap();
+    }
+    study(&People::from(builder.finish()), &StudySettings::default(), &mut |_| {}).unwrap()
+}
+
+#[test]
+fn a_study_json_of_somebody_else_makes_no_file_ours() {
+    let folder = Folder::new("study of others");
+    let out = folder.0.join("theirs");
+    fs::create_dir(&out).unwrap();
+    fs::write(out.join("notes.txt"), "mine").unwrap();
+    let put = |format: &str| {
+        fs::write(out.join("study.json"), format!(r#"{{"format": "{format}", "files": ["notes.txt"]}}"#)).unwrap();
+    };
+    put("a study of somebody else");
+    let message = check(&out).unwrap_err().to_string();
+    assert!(message.contains("holds notes.txt"), "{message}");
+    put("counterfair study");
+    check(&out).unwrap();
+}
+
+#[test]
+fn names_that_lead_out_of_the_folder_are_nobodys_to_remove() {
+    let folder = Folder::new("study names");
+    let out = folder.0.join("out");
+    fs::create_dir_all(out.join("below")).unwrap();
+    let others = [folder.0.join("precious.txt"), out.join("below/precious.txt"), out.join(".hidden")];
+    for path in &others {
+        fs::write(path, "mine").unwrap();
+    }
+    fs::write(out.join("old.csv"), "of the earlier study").unwrap();
+    let files = r#"["old.csv", "../precious.txt", "below/precious.txt", ".hidden", "below"]"#;
+    fs::write(out.join("study.json"), format!(r#"{{"format": "counterfair study", "files": {files}}}"#)).unwrap();
+    write(&of_one_level(), "", &out, true).unwrap();
+    assert!(!out.join("old.csv").exists());
+    for path in &others {
+        assert_eq!(fs::read_to_string(path).unwrap(), "mine", "{}", path.display());
+    }
+}
+
+#[test]
+fn there_is_a_page_only_when_everything_beside_it_is_there() {
+    let folder = Folder::new("study page last");
+    let study = of_one_level();
+    write(&study, "", &folder.0.join("whole"), false).unwrap();
+    let files = json(&folder, "whole/study.json")["files"].clone();
+    let tables: Vec<&str> = files
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|name| name.as_str())
+        .filter(|name| name.ends_with(".csv"))
+        .collect();
+    assert!(!tables.is_empty(), "{files}");
+    // A folder where the last table belongs: it cannot be written.
+    let out = folder.0.join("broken");
+    fs::create_dir_all(out.join(tables[tables.len() - 1]).join("x")).unwrap();
+    write(&study, "", &out, true).unwrap_err();
+    assert!(!out.join("index.html").exists());
 }
