@@ -2,8 +2,9 @@
 
 mod measure;
 
-use counterfair::kernel::learn::features::Polynomial;
+use counterfair::kernel::learn::features::{FeatureMap, Polynomial};
 use counterfair::kernel::learn::{Clipping, Settings, fitted_q_iteration};
+use counterfair::kernel::numeric::block;
 use counterfair::kernel::preprocess::{Unaware, batch};
 use criterion::{Criterion, criterion_group, criterion_main};
 use measure::data::Shape;
@@ -70,5 +71,80 @@ fn passes(c: &mut Criterion<ProcessorTime>) {
     }
 }
 
-criterion_group! { name = benches; config = criterion(); targets = stream, fused, passes }
+/// How far a pass goes.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Until {
+    Features,
+    Values,
+    Targets,
+    Moments,
+}
+
+/// A plain pass over rows that stay in the cache, from the same pieces as `passes`, until some part: what a part takes is what it adds.
+fn parts(c: &mut Criterion<ProcessorTime>) {
+    let (n, actions) = (20_000, 2);
+    for p in [2, 4, 8] {
+        let features = Polynomial::new(p, 2).expect("few coordinates");
+        let d = features.count();
+        let numbers = |count: usize| (0..count).map(|i| (1.7 * i as f64).sin()).collect::<Vec<f64>>();
+        let rows = Rows {
+            views: numbers(n * p),
+            rewards: numbers(n),
+            actions: (0..n as u32).map(|i| i * i % 7 % 2).collect(),
+        };
+        let weights = numbers(actions * d);
+        for (name, until) in [
+            ("features", Until::Features),
+            ("values", Until::Values),
+            ("targets", Until::Targets),
+            ("moments", Until::Moments),
+        ] {
+            let id = format!("parts/n={n}/d={d}/coordinates={p}/actions={actions}/until={name}");
+            c.bench_function(&id, |b| b.iter(|| pass(black_box(&rows), &features, &weights, actions, until)));
+        }
+    }
+}
+
+struct Rows {
+    views: Vec<f64>,
+    rewards: Vec<f64>,
+    actions: Vec<u32>,
+}
+
+/// As `Sweep::targets` does it, but for the order of blocks.
+fn pass(rows: &Rows, features: &Polynomial, weights: &[f64], actions: usize, until: Until) -> Vec<f64> {
+    let (n, d) = (rows.rewards.len(), features.count());
+    let (p, size) = (rows.views.len() / n, block::rows(d));
+    let mut space = vec![0.0; d * size + 8];
+    let line = space.as_ptr().align_offset(64).min(8);
+    let (mut q, mut y) = (vec![0.0; actions * size], vec![0.0; actions * size]);
+    let (mut values, mut sums) = (vec![0.0; size], vec![0.0; actions * d]);
+    for start in (0..n).step_by(size) {
+        let m = size.min(n - start);
+        let columns = &mut space[line..line + d * m];
+        features.fill(&rows.views[start * p..(start + m) * p], columns);
+        black_box(&*columns);
+        if until >= Until::Values {
+            let q = &mut q[..actions * m];
+            block::combine(columns, m, weights, q);
+            let (first, others) = q.split_at(m);
+            values[..m].copy_from_slice(first);
+            for q in others.chunks_exact(m) {
+                values.iter_mut().zip(q).for_each(|(v, q)| *v = if *q > *v { *q } else { *v });
+            }
+            black_box(&values);
+        }
+        if until >= Until::Targets {
+            let taken = &rows.actions[start..start + m];
+            block::masked_targets(&rows.rewards[start..start + m], &values[..m], 0.9, taken, &mut y[..actions * m]);
+            black_box(&y);
+        }
+        if until >= Until::Moments {
+            block::accumulate(columns, m, &y[..actions * m], &mut sums);
+        }
+    }
+    sums
+}
+
+criterion_group! { name = benches; config = criterion(); targets = stream, fused, passes, parts }
 criterion_main!(benches);
