@@ -19,6 +19,8 @@ mod options;
 mod panel;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(any(feature = "parquet", feature = "durable"))]
+mod quiet;
 mod sheet;
 mod table;
 mod text_file;
@@ -37,6 +39,8 @@ pub use options::{Cut, CutReason, Decimal, MissingRepair, Read, ReadOptions, Rep
 pub use panel::{Panel, PanelBuilder, PanelError, Person};
 #[cfg(feature = "parquet")]
 pub use parquet::{read_parquet, write_parquet, write_preprocessed_parquet};
+#[cfg(any(feature = "parquet", feature = "durable"))]
+pub(crate) use quiet::quietly;
 pub use sheet::Layout;
 pub use table::MAX_LABELS;
 pub use text_file::Encoding;
