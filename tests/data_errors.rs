@@ -204,11 +204,18 @@ fn a_gap_in_time_names_both_sides() {
 }
 
 #[test]
+fn a_step_between_decimal_fractions_is_said_as_it_would_be_written() {
+    let found = error("a,0.1,x,,,1\na,0.3,x,go,1,1\na,0.6,x,go,1,1\n", &incoming()).to_string();
+    assert!(found.contains("times go up in steps of 0.2. "), "{found}");
+}
+
+#[test]
 fn a_level_that_changes_within_a_person_names_both_values() {
     assert_error!(
         error("a,2,y,go,1,1\na,1,x,,,1\n", &incoming()),
         DataError::LevelChanges { .. },
-        "panel.csv, line 2, column z1: person a is at level \"y\" here and at \"x\" on line 3"
+        "panel.csv, line 2, column z1: person a is at level \"y\" here and at \"x\" on line 3. A person has one level: make a column that \
+         holds each person's first, say, and name it with --z"
     );
 }
 
@@ -219,7 +226,8 @@ fn a_change_in_one_of_several_attributes_is_a_change() {
     assert_error!(
         error_of(file.as_bytes(), &ReadOptions { columns, ..incoming() }),
         DataError::LevelChanges { .. },
-        "panel.csv, line 3, column z1×z2: person a is at level \"f×paid\" here and at \"f×free\" on line 2"
+        "panel.csv, line 3, column z1×z2: person a is at level \"f×paid\" here and at \"f×free\" on line 2. A person has one level: make \
+         a column that holds each person's first, say, and name it with --z"
     );
 }
 

@@ -130,6 +130,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     if !arguments.overwrite {
         report::check(&folder)?;
     }
+    report::writable(&folder)?;
     for name in ["index.html", "study.json", "policy.json"] {
         distinct_files(&[("--out", &folder.join(name))], &[("--data", &arguments.data.data)])?;
     }

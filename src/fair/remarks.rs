@@ -28,6 +28,7 @@ pub(super) fn about(people: &People) -> Vec<String> {
     if let [only] = panel.action_names().names() {
         lines.push(format!("everybody received action {}: there is nothing to choose between", visible(only)));
     }
+    lines.extend(one_action_each(panel));
     of_level_sizes(&mut lines, panel);
     if panel.transitions() == 0 {
         lines.push(
@@ -86,6 +87,19 @@ fn of_names(lines: &mut Vec<String>, one: &str, many: &str, labels: &Labels) {
             names.len()
         ));
     }
+}
+
+/// A trial that assigns once: nobody's action ever changes, so that policies which change it are judged on people who do not exist.
+fn one_action_each(panel: &Panel) -> Option<String> {
+    let repeated = || panel.iter().filter(|person| person.actions.len() > 1);
+    let changes = repeated().any(|person| person.actions.windows(2).any(|pair| pair[0] != pair[1]));
+    let people = repeated().count();
+    (panel.action_names().len() > 1 && people > 0 && !changes).then(|| {
+        format!(
+            "nobody's action ever changes ({people} people have more than one decision): what follows a change is not on record, and most of \
+             what a policy does after the first decision is extrapolated"
+        )
+    })
 }
 
 fn of_level_sizes(lines: &mut Vec<String>, panel: &Panel) {
@@ -204,6 +218,25 @@ mod tests {
         one(&people(&["f", "m"], &["0", "1"], |_, _| 3.5), &["column state1 is 3.5 on every row"]);
         let slip = |i, t| if (i, t) == (4, 1) { 1e20 } else { wander(i, t) };
         one(&people(&["f", "m"], &["0", "1"], slip), &["column state1 is 1e20 for person p4 (number 2"]);
+    }
+
+    #[test]
+    fn a_trial_that_assigns_once_is_told_that_nobody_ever_changes() {
+        let lines = |change: usize| {
+            let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 1).unwrap();
+            for i in 0..30usize {
+                let states: Vec<f64> = (0..3).map(|t| wander(i, t)).collect();
+                let (id, first) = (format!("p{i}"), (i / 2 % 2) as u32);
+                let second = if i == change { 1 - first } else { first };
+                let (level, rewards) = (i as u32 % 2, [i as f64, 0.5]);
+                builder
+                    .push(Person { id: &id, level, states: &states, actions: &[first, second], rewards: &rewards })
+                    .unwrap();
+            }
+            about(&People::from(builder.finish()))
+        };
+        one(&lines(usize::MAX), &["nobody's action ever changes", "30 people"]);
+        assert_eq!(lines(17), Vec::<String>::new());
     }
 
     #[test]

@@ -141,6 +141,46 @@ fn nobodys_files_are_overwritten_and_nothing_of_an_earlier_study_is_left() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_folder_that_cannot_be_written_is_told_before_any_work() {
+    let folder = Folder::new("study unwritable");
+    // Nobody makes folders in /proc, root neither; the file is not there, and is not what is told.
+    let message = folder.refuse(&["study", "--data", "absent.csv", "--out", "/proc/nowhere/x"], "");
+    assert!(message.contains("/proc/nowhere/x: "), "{message}");
+    fs::create_dir(folder.0.join("mine")).unwrap();
+    let message = folder.refuse(&["study", "--data", "absent.csv", "--out", "mine/a/b"], "");
+    assert!(message.contains("absent.csv"), "{message}");
+    assert_eq!(fs::read_dir(folder.0.join("mine")).unwrap().count(), 0, "the probe is gone");
+}
+
+#[test]
+fn a_damaged_memory_is_an_error_and_no_panic_is_printed() {
+    let folder = Folder::new("damaged memory");
+    simulated(&folder, "linear", "60", "4");
+    folder.succeed(&["learn", "--data", "study.csv", "--method", "unaware", "--save", "p.json", "--replicates", "0"]);
+    let decide = ["decide", "--policy", "p.json", "--memory", "people.memory"];
+    let line =
+        |id: usize| format!("{{\"id\": \"p{id}\", \"z\": \"{}\", \"state\": [0.3], \"action\": null}}\n", id % 2);
+    let fed = folder.run_with(&decide, &(0..200).map(line).collect::<String>());
+    assert!(fed.status.success(), "{fed:?}");
+    let whole = fs::read(folder.0.join("people.memory")).unwrap();
+    let mut refused = 0;
+    for seed in 1..=12usize {
+        let mut damaged = whole.clone();
+        for k in 1..=50usize {
+            let at = (seed * 7_919 + k * 104_729) * 31 % damaged.len();
+            damaged[at] ^= 1 << (k % 8);
+        }
+        fs::write(folder.0.join("people.memory"), damaged).unwrap();
+        let found = folder.run_with(&decide, &line(777));
+        let said = String::from_utf8_lossy(&found.stderr).into_owned();
+        assert!(!said.contains("panicked"), "{said}");
+        refused += usize::from(!found.status.success());
+    }
+    assert!(refused > 0, "no damage was seen");
+}
+
+#[test]
 fn where_data_carry_nothing_the_first_line_says_so() {
     let folder = Folder::new("study nothing");
     let header = "ID,timestamp,z1,action,reward,state1\n";

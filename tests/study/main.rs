@@ -1,5 +1,6 @@
 //! `counterfair study`: the command and its files, its verdicts, its intervals, and what it says of real studies.
 
+mod agrees;
 mod command;
 mod coverage;
 #[path = "../command_line/folder.rs"]

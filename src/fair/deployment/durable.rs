@@ -10,14 +10,14 @@
 use super::memory::{MemoryError, MemoryStore, Remembered};
 use super::{Codes, record};
 use crate::fair::Policy;
-use crate::kernel::data::{Labels, end_of_links, name_aside};
+use crate::kernel::data::{Labels, end_of_links, name_aside, quietly};
 use redb::{
     Builder, Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition,
     WriteTransaction,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 
 /// id → [`record`].
@@ -109,7 +109,7 @@ impl MemoryFile {
         let path = path.as_ref();
         let file = path.display().to_string();
         // The store takes a page that contradicts itself for a fault of its own and panics; to us it is a damaged file.
-        let opened = catch_unwind(AssertUnwindSafe(|| -> Result<_, MemoryError> {
+        let opened = quietly(AssertUnwindSafe(|| -> Result<_, MemoryError> {
             let mut database = Builder::new().set_cache_size(CACHE_BYTES).open(path).map_err(|e| failed(&file, e))?;
             // `false` tells that the list of free pages was made anew. After a commit in two phases nothing is ever rolled back: pages
             // whose checksums do not fit are an error.

@@ -82,11 +82,22 @@ impl Believe {
             (false, true) => format!("first {}", names[check.output]),
             (false, false) => names[check.output].clone(),
         };
+        let nature = |check: &OutputCheck| report.and_then(|r| r.outputs.get(check.output)).map(|output| output.nature);
+        // What is left of an output that the fit explains entirely is rounding, of which nothing is to be tested.
+        let noiseless = |check: &OutputCheck| matches!(nature(check), Some(Nature::Noiseless));
         let corrected = |of: fn(&OutputCheck) -> Equality| {
-            let flat: Vec<f64> = done.noise.outputs.iter().flat_map(|c| [of(c).variance_p, of(c).shape_p]).collect();
-            holm(&flat)
+            let both = |c: &OutputCheck| if noiseless(c) { [f64::NAN; 2] } else { [of(c).variance_p, of(c).shape_p] };
+            holm(&done.noise.outputs.iter().flat_map(both).collect::<Vec<f64>>())
         };
         let (before, after) = (corrected(|c| c.before), corrected(|c| c.after));
+        let untested = NoiseTests {
+            sd_ratio: f64::NAN,
+            variance_p: f64::NAN,
+            variance_holm: f64::NAN,
+            shape_distance: f64::NAN,
+            shape_p: f64::NAN,
+            shape_holm: f64::NAN,
+        };
         let tests = |equality: Equality, i: usize, corrected: &[f64]| NoiseTests {
             sd_ratio: equality.sd_ratio,
             variance_p: equality.variance_p,
@@ -101,17 +112,16 @@ impl Believe {
             .iter()
             .enumerate()
             .map(|(i, check)| {
-                let nature = report.and_then(|r| r.outputs.get(check.output)).map(|output| output.nature);
-                let few_values = match nature {
+                let few_values = match nature(check) {
                     Some(Nature::FewValues(count)) => Some(count),
                     _ => None,
                 };
-                let kept = matches!(nature, Some(Nature::Kept | Nature::Noiseless));
+                let kept = matches!(nature(check), Some(Nature::Kept | Nature::Noiseless));
                 OutputBelief {
                     name: name(check),
                     model: report.and_then(|r| r.outputs.get(check.output)).map(ToString::to_string),
-                    before: tests(check.before, i, &before),
-                    after: tests(check.after, i, &after),
+                    before: if noiseless(check) { untested } else { tests(check.before, i, &before) },
+                    after: if noiseless(check) { untested } else { tests(check.after, i, &after) },
                     is_carried: !(kept || check.is_reward && few_values.is_some()),
                     few_values,
                 }

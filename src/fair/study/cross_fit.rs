@@ -5,8 +5,8 @@ use crate::fair::{Error, Learner, Method, People, Policy};
 use crate::kernel::data::Panel;
 use crate::kernel::evaluate::recorded::PolicyAlong;
 use crate::kernel::evaluate::{
-    CrossFitted, HeldOut, PanelDraws, Refitted, SimulatedValue, Simulation, cross_fitted_unfairness,
-    probabilities_along, simulated_values,
+    CrossFitted, HeldOut, PanelDraws, ParityGap, Refitted, SimulatedValue, Simulation, cross_fitted_unfairness,
+    parity_gap_of, probabilities_along, simulated_values,
 };
 use crate::kernel::model::fitted::Refitter;
 use crate::kernel::numeric::Stream;
@@ -99,7 +99,75 @@ impl Crossed {
                 worlds: None,
             });
         }
+        crossed.share_classes();
         Ok(crossed)
+    }
+
+    /// One policy under two names is worth the same: one that decides as another does along the whole record is valued as that one is, with no
+    /// more than the state to explain rewards by. (The states of all worlds give another estimate of the same value.)
+    fn share_classes(&mut self) {
+        for at in 0..self.along.len() {
+            let own = &self.along[at];
+            let same = |other: &Along| other.worlds.is_none() && other.probabilities == own.probabilities;
+            if own.worlds.is_some() && self.along.iter().any(same) {
+                self.along[at].worlds = None;
+            }
+        }
+    }
+
+    /// Where a policy gives one action to all of each fold, but not the same one in every fold: in how many folds which action.
+    pub fn constant_by_fold(&self, panel: &Panel, name: &str) -> Option<Vec<(String, usize)>> {
+        let (along, actions) = (self.probabilities(name)?, panel.action_names().len());
+        let of_fold = |fold: &Fold| {
+            let mut rows = fold.people.iter().flat_map(|&i| {
+                let first = panel.states_of(i).start;
+                (first..first + panel.decisions_of(i).len()).map(|row| &along[row * actions..(row + 1) * actions])
+            });
+            let first = rows.next()?;
+            let only = first.iter().position(|p| *p == 1.0)?;
+            rows.all(|row| row == first).then_some(only)
+        };
+        let taken: Vec<usize> = self.folds.iter().map(of_fold).collect::<Option<_>>()?;
+        let count = |action: usize| taken.iter().filter(|&&a| a == action).count();
+        let found: Vec<(String, usize)> =
+            (0..actions).filter(|&a| count(a) > 0).map(|a| (panel.action_names().name(a).into(), count(a))).collect();
+        (found.len() > 1).then_some(found)
+    }
+
+    /// The parity gap of a policy at the first decision, within folds.
+    ///
+    /// Each fold has a policy of its own. Who is in which fold has nothing to do with levels, but in a small study a level may by chance have
+    /// more people in one fold than another has, and policies that look at nobody would seem to tell levels apart. So people are compared
+    /// with the others of their fold.
+    pub fn parity_gap(&self, panel: &Panel, name: &str, confidence: f64) -> Option<ParityGap> {
+        let (along, actions, levels) = (self.probabilities(name)?, panel.action_names().len(), panel.levels().len());
+        let first = |i: usize| {
+            let row = panel.states_of(i).start;
+            (!panel.decisions_of(i).is_empty())
+                .then(|| (panel.level_codes()[i], &along[row * actions..(row + 1) * actions]))
+        };
+        let everybody: Vec<_> = (0..panel.people()).filter_map(first).collect();
+        let mean = |rows: &[(u32, &[f64])], a: usize| rows.iter().map(|(_, p)| p[a]).sum::<f64>() / rows.len() as f64;
+        let overall: Vec<f64> = (0..actions).map(|a| mean(&everybody, a)).collect();
+        let mut rates = vec![0.0; levels * actions];
+        let mut counts = vec![0usize; levels];
+        for fold in &self.folds {
+            let rows: Vec<_> = fold.people.iter().filter_map(|&i| first(i)).collect();
+            let own: Vec<f64> = (0..actions).map(|a| mean(&rows, a)).collect();
+            for (z, p) in rows {
+                counts[z as usize] += 1;
+                let rate = &mut rates[z as usize * actions..][..actions];
+                rate.iter_mut().enumerate().for_each(|(a, sum)| *sum += p[a] - own[a]);
+            }
+        }
+        for (z, rate) in rates.chunks_exact_mut(actions).enumerate() {
+            let n = counts[z].max(1) as f64;
+            rate.iter_mut().zip(&overall).for_each(|(r, all)| *r = (*r / n + all).clamp(0.0, 1.0));
+        }
+        let own: Vec<u32> = everybody.iter().map(|(z, _)| *z).collect();
+        let rows: Vec<f64> =
+            own.iter().flat_map(|&z| rates[z as usize * actions..][..actions].iter().copied()).collect();
+        Some(parity_gap_of(&own, levels, &rows, actions, confidence))
     }
 
     /// A learned policy along everybody: at each person that of their fold.

@@ -45,7 +45,7 @@ pub(crate) use internals::*;
 
 use super::audit::FEW_PEOPLE;
 use super::{Error, FittedPreprocessing, Learned, Learner, Method, People, Policy, Sample, Sensitivity, preprocess};
-use crate::kernel::data::RowConvention;
+use crate::kernel::data::{Panel, RowConvention};
 use crate::kernel::evaluate::PanelDraws;
 use crate::kernel::evaluate::recorded::{Dropout, RecordedSettings, StayingModel, recorded_values};
 use crate::kernel::numeric::Stream;
@@ -277,6 +277,7 @@ fn fill(
     evidence.read(&policies, panel, &crossed);
     study.cautions.extend(policies.warnings.iter().cloned());
     study.cautions.extend(crossed.program.as_ref().map(Judged::caution));
+    study.cautions.extend(few_to_the_end(panel, recorded.dropout));
     if panel.people() < FEW_PEOPLE {
         study.cautions.push(format!(
             "{} people are few: with fewer than {FEW_PEOPLE}, 95 % intervals of values and of the CF metric covered in 88 to 97 % of trials \
@@ -302,6 +303,20 @@ fn fill(
         study.policy = Some(learned.policy);
     }
     Ok(())
+}
+
+/// Where values are those of everybody staying to the end, and hardly anybody did.
+fn few_to_the_end(panel: &Panel, dropout: Dropout) -> Option<String> {
+    let Dropout::Weighted { horizon } = dropout else { return None };
+    let last = horizon.unwrap_or(panel.horizon());
+    let stayed = panel.iter().filter(|person| person.actions.len() >= last).count();
+    (stayed < FEWEST_AT_A_LEVEL).then(|| {
+        format!(
+            "values are those of everybody staying until decision {last}, and {stayed} of {} people did: they rest on these few (--dropout \
+             as-recorded values each person over their own decisions)",
+            panel.people()
+        )
+    })
 }
 
 fn done(people: &People, learner: &Learner, settings: &StudySettings, dropout: Dropout) -> Done {

@@ -35,6 +35,8 @@ pub struct SideBySide {
     /// Per person, how often Ours would decide otherwise in another world.
     #[serde(skip)]
     pub(super) ours_by_person: Vec<f64>,
+    /// Policies that give one action to all of each fold, but not the same one in every fold: in how many folds which action.
+    pub constant_by_fold: Vec<(String, Vec<(String, usize)>)>,
     /// CF metric between each pair of levels, for Ours, Full and Unaware.
     pub pairs: Vec<(String, String, Vec<Bounded>)>,
     /// Value at each level minus that at the first one, for Ours, Full and Unaware and for what was received, in this order.
@@ -111,6 +113,22 @@ impl SideBySide {
         let no_fair_value = simulated.as_ref().err().cloned();
         let simulated = simulated.unwrap_or_default();
         let mut rows = rows(people, &values, &laws, &simulated);
+        for row in rows.iter_mut().filter(|row| LEARNED.iter().any(|(name, _)| *name == row.name)) {
+            row.parity_gap = row.cf_metric.and_then(|_| crossed.parity_gap(panel, &row.name, CONFIDENCE));
+        }
+        let left: Vec<String> = rows
+            .iter()
+            .filter(|row| row.fair_value.is_none() && LEARNED.iter().any(|(name, _)| *name == row.name))
+            .map(|row| row.name.clone())
+            .collect();
+        let no_fair_value = no_fair_value.or_else(|| {
+            (!left.is_empty()).then(|| {
+                format!(
+                    "following people under {} with the fitted mechanism leads to rewards beyond any on record",
+                    left.join(", ")
+                )
+            })
+        });
         if let Some(program) = &crossed.program {
             let law = program.unfairness(panel);
             let followed = program.simulated(panel, &simulation);
@@ -161,6 +179,10 @@ impl SideBySide {
                 .map(|text| by_column(text, &people.state_names()))
                 .collect(),
             ours_by_person: laws.first().map_or(vec![], |ours| crossed.in_panel_order(panel, &ours.by_person)),
+            constant_by_fold: LEARNED
+                .iter()
+                .filter_map(|(name, _)| Some((name.to_string(), crossed.constant_by_fold(panel, name)?)))
+                .collect(),
             pairs,
             level_gaps,
         })
@@ -192,7 +214,11 @@ impl PolicyRow {
         let fair = number(found.fair.clone());
         if (allowed.0..=allowed.1).contains(&fair.mean) {
             let most = allowed.1 - allowed.0;
-            let gained = number(found.value.iter().zip(&found.fair).map(|(j, v)| j - v).collect());
+            let draws: Vec<f64> = found.value.iter().zip(&found.fair).map(|(j, v)| j - v).collect();
+            // A rule that looks at nobody gains exactly nothing; what is left of the subtraction is rounding.
+            let rounding = 1e-9 * most.max(allowed.0.abs()).max(allowed.1.abs());
+            let nothing = draws.iter().all(|gained| gained.abs() <= rounding);
+            let gained = if nothing { Number::exact(0.0) } else { number(draws) };
             self.fair_value = Some(fair.within(allowed));
             self.gained_by_unfairness = Some(gained.within((-most, most)));
         }
@@ -250,7 +276,6 @@ fn rows(
         let Some(mut found) = of(name, meaning) else { continue };
         if let Some(law) = laws.get(which) {
             found.cf_metric = Some(Bounded::from(&law.law.metric));
-            found.parity_gap = Some(law.law.parity_gap);
         }
         if let Some(simulated) = simulated.get(which) {
             found.simulate(simulated, values.allowed, panel.people());

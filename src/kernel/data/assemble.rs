@@ -224,7 +224,10 @@ impl Clock {
 
     fn step_in_words(&self) -> String {
         let found = match self.times {
-            Times::Numbers => StepLength::Number(self.step.length),
+            // 0.3 − 0.1 is 0.19999999999999998: nobody wrote that.
+            Times::Numbers => {
+                StepLength::Number(format!("{:.9e}", self.step.length).parse().unwrap_or(self.step.length))
+            }
             Times::Dates if self.monthly => StepLength::Months(self.step.length as u32),
             Times::Dates => StepLength::Seconds(self.step.length),
         };

@@ -278,7 +278,10 @@ pub enum DataError {
         first: Line,
     },
     /// Two rows of one person within one step of the length asked for.
-    #[error("{at}: person {id} has time {value} here and {other} on {first}: within one step of {step}")]
+    #[error(
+        "{at}: person {id} has time {value} here and {other} on {first}: within one step of {step}. A shorter --step keeps them apart; where \
+         it does not matter how far visits are apart, number each person's visits 1, 2, … in a column of their own"
+    )]
     SameStep {
         /// The time cell of the later row.
         at: Box<Place>,
@@ -325,7 +328,10 @@ pub enum DataError {
         step: Box<str>,
     },
     /// One person at two levels.
-    #[error("{at}: person {id} is at level {value:?} here and at {other:?} on {first}")]
+    #[error(
+        "{at}: person {id} is at level {value:?} here and at {other:?} on {first}. A person has one level: make a column that holds each \
+         person's first, say, and name it with --z"
+    )]
     LevelChanges {
         /// The level cell of the later time.
         at: Box<Place>,

@@ -19,6 +19,8 @@ mod options;
 mod panel;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(any(feature = "parquet", feature = "durable"))]
+mod quiet;
 mod sheet;
 mod table;
 mod text_file;
@@ -43,6 +45,8 @@ pub(crate) use error::visible;
 pub(crate) use large::{LargeRead, SampledRead, read_large, read_sample};
 #[cfg(feature = "parquet")]
 pub(crate) use parquet::{write_parquet, write_preprocessed_parquet};
+#[cfg(any(feature = "parquet", feature = "durable"))]
+pub(crate) use quiet::quietly;
 
 /// What this package's own command, tests and benches reach beyond the promise above. No promise: it may change with any release.
 #[doc(hidden)]

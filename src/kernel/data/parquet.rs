@@ -6,6 +6,7 @@
 use super::assemble::assemble;
 use super::csv_reader::unreadable;
 use super::error::{DataError, Line};
+use super::quiet::quietly;
 use super::sheet::{Cell, Sheet};
 use super::table::{Decimals, Source, Table};
 use super::{Columns, Panel, Read, ReadOptions, RowConvention, atomically};
@@ -19,9 +20,9 @@ use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use ::parquet::record::Field;
 use ::parquet::schema::types::Type;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, UnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 /// Rows per row group: enough to compress well, few enough to hold one column of a group in memory.
 const GROUP: usize = 1 << 18;
@@ -176,28 +177,6 @@ fn check_dictionaries(file: &str, reader: &SerializedFileReader<std::fs::File>) 
         }
     }
     Ok(())
-}
-
-thread_local! {
-    /// Whether a panic of this thread is about to be caught and told in other words.
-    static QUIET: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-}
-
-/// Runs something whose panics are caught and not printed.
-fn quietly<R>(work: impl FnOnce() -> R + UnwindSafe) -> std::thread::Result<R> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let previous = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| {
-            if !QUIET.get() {
-                previous(panic);
-            }
-        }));
-    });
-    QUIET.set(true);
-    let result = catch_unwind(work);
-    QUIET.set(false);
-    result
 }
 
 /// The text of a value; a real number keeps its point (`1.0`), as in the CSV that the same table would give.

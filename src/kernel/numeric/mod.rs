@@ -15,7 +15,8 @@
 //! | the rate α in error ≍ n^α | [`log_log_slope`] | exact power laws, and a wrong one |
 //! | how close is equal? | [`tolerance`] | — |
 
-pub(crate) mod block;
+#[doc(hidden)]
+pub mod block;
 mod estimate;
 mod gram;
 mod holm;

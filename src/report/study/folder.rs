@@ -59,6 +59,17 @@ pub fn check(folder: &Path) -> Result<(), FolderError> {
     }
 }
 
+/// What can be seen before any work: whether something can be written there. Nothing is left behind.
+///
+/// # Errors
+/// [`FolderError::Read`], with what the system said.
+pub fn writable(folder: &Path) -> Result<(), FolderError> {
+    let there = folder.ancestors().find(|path| path.exists()).filter(|path| !path.as_os_str().is_empty());
+    let probe = there.unwrap_or(Path::new(".")).join(format!(".counterfair-{}", std::process::id()));
+    let tried = fs::create_dir(&probe).and_then(|()| fs::remove_dir(&probe));
+    tried.map_err(|source| FolderError::Read { folder: folder.display().to_string(), source })
+}
+
 /// The files of the earlier study in a folder, itself included; none when there is no study.
 fn earlier(folder: &Path) -> BTreeSet<String> {
     let found = fs::read_to_string(folder.join(INDEX)).ok().and_then(|text| serde_json::from_str(&text).ok());

@@ -15,7 +15,7 @@ mod pictures;
 mod tables;
 mod words;
 
-pub use folder::{FolderError, check, write};
+pub use folder::{FolderError, check, writable, write};
 pub use json::json;
 use page::html;
 pub use words::{recommendation, sentence};

@@ -253,6 +253,14 @@ fn treated(study: &Study) -> Answer {
         if treated.people.is_empty() {
             said.push("Ids are not shown; --show-ids N lists the N people for whom it matters most.".into());
         }
+        for (name, folds) in study.policies.iter().flat_map(|policies| &policies.constant_by_fold) {
+            let folds: Vec<String> = folds.iter().map(|(action, n)| format!("{action} in {n}")).collect();
+            said.push(format!(
+                "{name} gives everybody in a fold the same action, but not the same one in all folds ({}): differences between levels in its rows \
+                 come from who is in which fold, by chance.",
+                folds.join(", ")
+            ));
+        }
         if let Some(policies) = &study.policies {
             let gap = policies.received_parity_gap;
             said.push(format!(

@@ -123,10 +123,12 @@ fn times(study: &Study) -> Axis {
 }
 
 /// Lines of shares by level; of many levels the first eight.
-fn by_level(study: &Study, title: &str, y: &str, shares: impl Fn(usize) -> Vec<Option<f64>>) -> Option<String> {
-    let mut chart = Chart::new(title, times(study), Axis::linear(y).from_zero());
-    for (z, level) in study.data.levels.iter().enumerate().take(8) {
-        let points = shares(z).into_iter().enumerate().filter_map(|(t, share)| Some(((t + 1) as f64, share?)));
+fn by_level(study: &Study, title: &str, y: &str, of_level: impl Fn(usize) -> Vec<Option<f64>>) -> Option<String> {
+    let drawn: Vec<Vec<Option<f64>>> = (0..study.data.levels.len().min(8)).map(of_level).collect();
+    let spans = drawn.iter().flatten().flatten().map(|share| Span::exact(*share));
+    let mut chart = Chart::new(title, times(study), shares(y, spans));
+    for ((z, level), drawn) in study.data.levels.iter().enumerate().zip(drawn) {
+        let points = drawn.into_iter().enumerate().filter_map(|(t, share)| Some(((t + 1) as f64, share?)));
         chart = chart.with(Series::new(&named(&study.done.columns[2], &level.name), Ink::level(z), points));
     }
     (study.data.horizon > 0).then(|| chart.svg())
@@ -204,19 +206,17 @@ fn parity(study: &Study) -> Option<String> {
             ink: ink(&m.rule),
         })
         .collect();
-    let x = Axis::linear("difference between levels").from_zero();
+    let x = shares("difference between levels", rows.iter().map(|row| row.span));
     Some(Forest { title: "Demographic parity".into(), x, reference: Some(0.0), rows }.svg())
 }
 
 fn correlation(study: &Study) -> Option<String> {
     let found = study.sensitivity.as_ref()?;
-    let mut chart = Chart::new(
-        "Other noise in other worlds",
-        Axis::linear("correlation of noise"),
-        Axis::linear("CF metric").from_zero(),
-    );
-    let curves = std::iter::once(("Ours", &found.correlation)).chain(found.others.iter().map(|(n, c)| (n.as_str(), c)));
-    for (name, curve) in curves {
+    let curves =
+        || std::iter::once(("Ours", &found.correlation)).chain(found.others.iter().map(|(n, c)| (n.as_str(), c)));
+    let y = shares("CF metric", curves().flat_map(|(_, curve)| curve.means()).map(Span::exact));
+    let mut chart = Chart::new("Other noise in other worlds", Axis::linear("correlation of noise"), y);
+    for (name, curve) in curves() {
         chart = chart.with(Series::new(name, ink(name), curve.at.iter().copied().zip(curve.means())));
     }
     Some(chart.svg())
@@ -224,8 +224,8 @@ fn correlation(study: &Study) -> Option<String> {
 
 fn causal_share(study: &Study) -> Option<String> {
     let curve = &study.sensitivity.as_ref()?.share;
-    let chart =
-        Chart::new("Not all of it causal", Axis::linear("share that is causal"), Axis::linear("CF metric").from_zero());
+    let y = shares("CF metric", curve.means().into_iter().map(Span::exact));
+    let chart = Chart::new("Not all of it causal", Axis::linear("share that is causal"), y);
     Some(chart.with(Series::new("Ours", ink("Ours"), curve.at.iter().copied().zip(curve.means()))).svg())
 }
 
@@ -256,4 +256,20 @@ fn flow(study: &Study) -> String {
     let folds = study.done.fold_sizes.iter().enumerate();
     rows.extend(folds.map(|(f, n)| bar(format!("fold {}", f + 1), *n, MUTED)));
     Forest { title: "From file to folds".into(), x: Axis::linear("people").from_zero(), reference: None, rows }.svg()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_of_shares_that_are_all_0_shows_no_negative_share() {
+        let drawn = |share: f64| {
+            let y = shares("share of decisions", [Span::exact(share)].into_iter());
+            let points = [(1.0, share), (2.0, share)];
+            Chart::new("x", Axis::linear("decision"), y).with(Series::new("Ours", ink("Ours"), points)).svg()
+        };
+        assert!(!drawn(0.0).contains("−0.0") && drawn(0.0).contains(">0.5<"), "{}", drawn(0.0));
+        assert!(drawn(0.4).contains(">0.4<") || drawn(0.4).contains(">0.2<"), "{}", drawn(0.4));
+    }
 }

@@ -1,6 +1,6 @@
 //! The tables of a study.
 
-use super::words::{p, percent, plain, share, shown, with_bound, with_interval};
+use super::words::{amount, p, percent, plain, share, shown, with_bound, with_interval};
 use super::{Numbers, Table};
 use crate::fair::study::{NoiseTests, Number, Study};
 
@@ -40,7 +40,7 @@ fn levels(study: &Study) -> Table {
             level.people.to_string(),
             percent(level.people as f64 / data.people.max(1) as f64),
             level.decisions.to_string(),
-            level.mean_reward.map_or("–".into(), |r| plain(r, 3)),
+            level.mean_reward.map_or("–".into(), |r| amount(r, 3)),
             remaining.last().map_or("–".into(), |x| percent(*x)),
         ]);
     }
@@ -172,8 +172,8 @@ fn values(study: &Study) -> Option<Table> {
         &format!(
             "Value over the recorded horizon and its difference to what people received, paired over people, with 95 % intervals; p corrected for \
              the number of policies (Holm). Rewards allow values from {} to {}.",
-            plain(low, 2),
-            plain(high, 2)
+            amount(low, 2),
+            amount(high, 2)
         ),
         1,
         ["policy", "value", "minus received", "p"],
@@ -189,6 +189,8 @@ fn values(study: &Study) -> Option<Table> {
 
 fn fair_values(study: &Study) -> Option<Table> {
     let policies = study.policies.as_ref()?;
+    // Of rules that look at nobody the fair value is the value, which needs no table: section 4 says why there is no other.
+    policies.row("Ours").and_then(|row| row.fair_value)?;
     let mut table = Table::new(
         "Fair value: what a policy is worth when each of its decisions is credited with the rewards it would bring at all levels, by their shares, and not \
          only at the person's own. The rest of its value is gained by treating levels differently, and may be negative. Both are from following people \
@@ -331,8 +333,14 @@ fn tipping(study: &Study) -> Option<Table> {
     let mut table =
         Table::new("What would have to be wrong before a conclusion changes.", 2, ["conclusion", "changes"])
             .in_sentences();
+    let fair = |curve: &crate::kernel::evaluate::sensitivity::Curve| curve.means().iter().all(|mean| *mean == 0.0);
     for (name, at) in &found.crossings {
+        let other = found.others.iter().find(|(other, _)| other == name);
         let text = match at {
+            // Rules that look at nobody are fair whatever the noise.
+            _ if fair(&found.correlation) && other.is_some_and(|(_, curve)| fair(curve)) => {
+                "both give everybody the same action, and are fair whatever the noise".to_string()
+            }
             Some(at) if *at >= 1.0 => "it is not fairer even if noise is exactly as modelled".to_string(),
             Some(at) => format!(
                 "below a correlation of {} between a person's noise in two worlds (1 is assumed)",
@@ -392,7 +400,7 @@ fn settings(study: &Study) -> Table {
             format!(
                 "learned from half of the people, {} of decisions change, with {} of value at stake in each",
                 percent(changed),
-                plain(stake, 3)
+                amount(stake, 3)
             ),
         );
     }
@@ -405,5 +413,6 @@ pub(super) fn pairs_in_words(study: &Study) -> Option<String> {
     let policies = study.policies.as_ref()?;
     let of_ours = |laws: &[crate::fair::study::Bounded]| laws.first().map_or(0.0, |ours| ours.number.mean);
     let (a, b, laws) = policies.pairs.iter().max_by(|a, b| of_ours(&a.2).total_cmp(&of_ours(&b.2)))?;
+    laws.first().filter(|ours| ours.number.mean > 0.0)?;
     Some(format!("{} against {}: {}", shown(a), shown(b), with_bound(laws.first()?)))
 }

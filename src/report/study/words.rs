@@ -1,7 +1,7 @@
 //! The sentences of a study.
 
 use crate::fair::study::{Bounded, Number, Study, Verdict};
-use crate::report::number::minus_sign;
+use crate::kernel::evaluate::recorded::Dropout;
 
 /// Text from a file as a page may show it: control characters become �.
 pub(super) fn shown(text: &str) -> String {
@@ -10,12 +10,59 @@ pub(super) fn shown(text: &str) -> String {
 
 /// `0.52 (0.31 to 0.73)`, with as many digits as the interval carries.
 pub(super) fn with_interval(number: &Number) -> String {
-    let Some((low, high)) = number.interval else { return plain(number.mean, 3) };
+    let Some((low, high)) = number.interval else { return amount(number.mean, 3) };
     if low == high {
-        return plain(number.mean, 3);
+        return amount(number.mean, 3);
     }
-    let digits = digits((high - low) / 2.0);
-    minus_sign(&format!("{:.digits$} ", number.mean)) + &format!("({} to {})", plain(low, digits), plain(high, digits))
+    let scale = Scale::of(number.mean, (low, high));
+    let [mean, low, high] = [number.mean, low, high].map(|x| scale.mantissa(x));
+    format!("{mean} ({low} to {high}){}", scale.power())
+}
+
+/// How numbers with one uncertainty are written: decimals, and a power of ten where plain digits would be many zeros.
+struct Scale {
+    exponent: i32,
+    digits: usize,
+}
+
+impl Scale {
+    fn of(mean: f64, (low, high): (f64, f64)) -> Self {
+        let exponent = exponent(mean.abs().max(low.abs()).max(high.abs()));
+        Self { exponent, digits: digits((high - low) / 2.0 / 10f64.powi(exponent)) }
+    }
+
+    fn mantissa(&self, x: f64) -> String {
+        plain(x / 10f64.powi(self.exponent), self.digits)
+    }
+
+    /// ` × 10⁶`, or nothing.
+    fn power(&self) -> String {
+        if self.exponent == 0 { String::new() } else { format!(" × 10{}", superscript(self.exponent)) }
+    }
+
+    fn write(&self, x: f64) -> String {
+        self.mantissa(x) + &self.power()
+    }
+}
+
+/// The power of ten that a number is written with: 0 for what is read easily without.
+fn exponent(largest: f64) -> i32 {
+    let readable = largest == 0.0 || !largest.is_finite() || (1e-3..1e6).contains(&largest);
+    if readable { 0 } else { largest.log10().floor() as i32 }
+}
+
+fn superscript(number: i32) -> String {
+    let digit = |c: char| match c {
+        '-' => '⁻',
+        c => c.to_digit(10).map_or(c, |d| ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][d as usize]),
+    };
+    number.to_string().chars().map(digit).collect()
+}
+
+/// An amount in units of the reward that has no interval.
+pub(super) fn amount(x: f64, digits: usize) -> String {
+    let exponent = exponent(x.abs());
+    Scale { exponent, digits: if exponent == 0 { digits } else { 2 } }.write(x)
 }
 
 /// `0.02 (0.01 to 0.05), at most 0.04`.
@@ -60,7 +107,7 @@ pub(super) fn digits(half: f64) -> usize {
 pub fn sentence(verdict: &Verdict) -> String {
     let ends = |number: &Number| {
         let (low, high) = number.interval.unwrap_or((number.mean, number.mean));
-        (low, high, digits((high - low) / 2.0))
+        (low, high, Scale::of(number.mean, (low, high)))
     };
     match verdict {
         Verdict::CannotSupport { because } => {
@@ -75,22 +122,22 @@ pub fn sentence(verdict: &Verdict) -> String {
             share(*unfairness)
         ),
         Verdict::Better { difference, unfairness } => {
-            let (low, high, digits) = ends(difference);
+            let (low, high, scale) = ends(difference);
             format!(
                 "A fair policy would be worth {} more than what people received, interval {} to {}; unfairness at most {}.",
-                plain(difference.mean, digits),
-                plain(low, digits),
-                plain(high, digits),
+                scale.write(difference.mean),
+                scale.write(low),
+                scale.write(high),
                 share(*unfairness)
             )
         }
         Verdict::Worse { difference, unfairness } => {
-            let (low, high, digits) = ends(difference);
+            let (low, high, scale) = ends(difference);
             format!(
                 "A fair policy would be worth {} less than what people received, interval {} to {}; unfairness at most {}.",
-                plain(-difference.mean, digits),
-                plain(-high, digits),
-                plain(-low, digits),
+                scale.write(-difference.mean),
+                scale.write(-high),
+                scale.write(-low),
                 share(*unfairness)
             )
         }
@@ -113,8 +160,12 @@ pub fn recommendation(study: &Study) -> &'static str {
 /// What words on the page mean, in the terms of this study.
 pub(super) fn meaning(study: &Study) -> String {
     let [_, _, attribute, _, reward] = &study.done.columns;
+    let stayed = match study.done.dropout {
+        Dropout::AsRecorded => "",
+        Dropout::Weighted { .. } => ", as if nobody had left before the last of them",
+    };
     format!(
-        "Worth: the discounted sum of {reward} per person over up to {} recorded decisions (discount {}), as estimated for people from whom the \
+        "Worth: the discounted sum of {reward} per person over up to {} recorded decisions (discount {}){stayed}, as estimated for people from whom the \
          policy was not learned. Unfairness (CF metric): the share of decisions that would be different had a person's {attribute} been different; \
          “at most” holds with 95 % confidence, if noise is as modelled.",
         study.data.horizon, study.done.discount
@@ -137,6 +188,25 @@ mod tests {
         );
         assert_eq!((p(0.0004), p(0.04), p(f64::NAN)), ("< 0.001".into(), "0.040".into(), "–".into()));
         assert_eq!(shown("a\u{1b}[31mb"), "a\u{FFFD}[31mb");
+    }
+
+    #[test]
+    fn no_unit_of_the_reward_makes_numbers_vanish_or_run_off_the_page() {
+        let of = |mean, low, high| with_interval(&Number { mean, standard_error: None, interval: Some((low, high)) });
+        assert_eq!(of(3.13e-7, 1.47e-7, 4.78e-7), "3.1 (1.5 to 4.8) × 10⁻⁷");
+        assert_eq!(of(17_298_874.0, 17_021_190.0, 17_576_559.0), "1.730 (1.702 to 1.758) × 10⁷");
+        assert_eq!(of(-0.000_03, -0.000_33, 0.000_28), "−0.3 (−3.3 to 2.8) × 10⁻⁴");
+        assert_eq!(of(2.0, 1.0, 999_999.0), "2 (1 to 999999)");
+        assert_eq!(
+            (amount(2_600_478.0, 3), amount(0.0, 2), amount(-1.5, 3)),
+            ("2.60 × 10⁶".into(), "0.00".into(), "−1.500".into())
+        );
+        let difference = Number { mean: -5e-7, standard_error: Some(1e-7), interval: Some((-7e-7, -3e-7)) };
+        let found = sentence(&Verdict::Worse { difference, unfairness: 0.04 });
+        assert!(
+            found.contains("worth 5.0 × 10⁻⁷ less") && found.contains("interval 3.0 × 10⁻⁷ to 7.0 × 10⁻⁷"),
+            "{found}"
+        );
     }
 
     #[test]

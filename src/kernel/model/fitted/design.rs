@@ -8,6 +8,14 @@ use crate::kernel::data::{Panel, Person};
 /// Memory that a fit may take at once, in bytes: 4 GiB.
 const MOST_BYTES: u128 = 4 << 30;
 
+/// Time that one fit may take, in minutes on one core. A study has several, and bootstrap refits besides.
+const MOST_MINUTES: f64 = 10.0;
+
+/// Seconds per cubed column and per row and squared column: 200 to 500 state columns on one core of a server of 2024. Between machines it
+/// differs by a factor of three; between a fit that ends and one that does not, by far more.
+const SECONDS_PER_CUBE: f64 = 5e-9;
+const SECONDS_PER_ROW_SQUARE: f64 = 4e-10;
+
 /// Square matrices of a fit that are held at once: the sums of five folds, those without one of them, and two while these are reduced.
 const SQUARES: u128 = 8;
 
@@ -28,10 +36,10 @@ impl<'a> Design<'a> {
         self.blocks.iter().map(|b| b.functions).sum()
     }
 
-    /// Makes sure that there is room for the fit, before anything is allocated for it.
+    /// Makes sure that there is room and time for the fit, before anything is allocated for it.
     ///
     /// # Errors
-    /// [`FitError::TooLarge`].
+    /// [`FitError::TooLarge`], [`FitError::TooLong`].
     pub fn check_size(&self) -> Result<(), FitError> {
         let (columns, rows) = (self.columns(), self.people().map(|(_, person)| person.actions.len()).sum::<usize>());
         let width = (columns + self.panel.state_dim() + 1) as u128;
@@ -39,6 +47,11 @@ impl<'a> Design<'a> {
         if bytes > MOST_BYTES {
             let gibibytes = |bytes: u128| bytes as f64 / (1u64 << 30) as f64;
             return Err(FitError::TooLarge { columns, rows, needed: gibibytes(bytes), allowed: gibibytes(MOST_BYTES) });
+        }
+        let wide = columns as f64;
+        let seconds = SECONDS_PER_CUBE * wide.powi(3) + SECONDS_PER_ROW_SQUARE * rows as f64 * wide.powi(2);
+        if columns > rows && seconds > 60.0 * MOST_MINUTES {
+            return Err(FitError::TooLong { columns, rows, minutes: seconds / 60.0, allowed: MOST_MINUTES });
         }
         Ok(())
     }

@@ -6,10 +6,16 @@ use crate::kernel::model::{Mechanism, Output};
 /// States looked at: enough to meet the steep places, few enough to cost nothing.
 const STATES: usize = 512;
 
+/// From this many coordinates on fewer states are looked at, so that the time stays what it is here: below a second.
+const WIDE: usize = 50;
+
 /// Noise of this many standard deviations is met once in a hundred steps.
 const LARGE_NOISE: f64 = 2.5;
 
 /// The largest ‖∂μₛ/∂s‖∞ over levels, actions, a sample of the panel's states and the same states moved out by one range.
+///
+/// Every coordinate is measured in its own range: a norm like any other, and the one in which the unit of a column (grams, kilograms) does
+/// not decide whether errors seem to grow.
 ///
 /// Counterfactual states leave the data, so the slope out there matters as much as inside. With ℓ the error of `alg:cf:1` after T
 /// steps is at most 2η₁ℓ^{T−1} + 2η(ℓ^{T−1} − 1)/(ℓ − 1): bounded below 1, exponential above.
@@ -34,6 +40,11 @@ pub fn one_step_gain(mechanism: &impl Mechanism, panel: &Panel) -> f64 {
     gain_at(mechanism, (&low, &high), &sample)
 }
 
+/// How many states are looked at where there are p coordinates: the slopes at one state cost p³.
+fn states_at_width(p: usize) -> usize {
+    if p <= WIDE { STATES } else { ((STATES as f64 * (WIDE as f64 / p as f64).powi(3)) as usize).max(1) }
+}
+
 /// Every so many of `rows` states are looked at.
 pub(super) fn stride(rows: usize) -> usize {
     rows.div_ceil(STATES).max(1)
@@ -42,11 +53,12 @@ pub(super) fn stride(rows: usize) -> usize {
 /// [`one_step_gain`] from the range of all states and a sample of them.
 pub(super) fn gain_at(mechanism: &impl Mechanism, (low, high): (&[f64], &[f64]), sample: &[f64]) -> f64 {
     let p = low.len();
-    let range: Vec<f64> = low.iter().zip(high).map(|(l, h)| if h > l { h - l } else { 1.0 }).collect();
+    let ranges: Vec<f64> = low.iter().zip(high).map(|(l, h)| if h > l { h - l } else { 1.0 }).collect();
     let mut points: Vec<f64> = Vec::new();
-    for state in sample.chunks_exact(p) {
+    let every = (sample.len() / p.max(1)).div_ceil(states_at_width(p)).max(1);
+    for state in sample.chunks_exact(p).step_by(every) {
         for shift in [-1.0, 0.0, 1.0] {
-            points.extend(state.iter().zip(&range).map(|(s, r)| s + shift * r));
+            points.extend(state.iter().zip(&ranges).map(|(s, r)| s + shift * r));
         }
     }
     let n = points.len() / p;
@@ -58,7 +70,7 @@ pub(super) fn gain_at(mechanism: &impl Mechanism, (low, high): (&[f64], &[f64]),
             let actions = vec![action as u32; n];
             let mut row_sums = vec![0.0; n * p];
             let (mut wide, mut narrow) = (vec![0.0; n * p], vec![0.0; n * p]);
-            for (j, range) in range.iter().enumerate() {
+            for (j, range) in ranges.iter().enumerate() {
                 let step = 1e-4 * range;
                 let moved = |by: f64| -> Vec<f64> {
                     points.iter().enumerate().map(|(i, x)| if i % p == j { x + by } else { *x }).collect()
@@ -74,7 +86,7 @@ pub(super) fn gain_at(mechanism: &impl Mechanism, (low, high): (&[f64], &[f64]),
                         continue;
                     }
                     let widening = LARGE_NOISE * ((wide[i] - narrow[i]) / (2.0 * step)).abs();
-                    *sum += ((up - down) / (2.0 * step)).abs() + widening;
+                    *sum += (((up - down) / (2.0 * step)).abs() + widening) * range / ranges[i % p];
                 }
             }
             gain = row_sums.iter().fold(gain, |gain, sum| if sum.is_nan() { f64::INFINITY } else { gain.max(*sum) });
@@ -88,8 +100,8 @@ mod tests {
     use super::*;
     use crate::kernel::data::{Labels, PanelBuilder, Person};
 
-    /// s′ = (slope(z, s₁, a) · s₁ + s₂/4, s₂/8) near each s₁.
-    struct Bent(fn(usize, f64, u32) -> f64);
+    /// s′ = (slope(z, s₁, a) · s₁ + u s₂/4, s₂/8) near each s₁, where u is the unit of s₁.
+    struct Bent(fn(usize, f64, u32) -> f64, f64);
 
     impl Mechanism for Bent {
         fn state_dim(&self) -> usize {
@@ -109,17 +121,17 @@ mod tests {
             assert_eq!((states.len(), next.len(), rewards.len()), (2 * rows, 2 * rows, rows), "one shape");
             rewards.fill(0.0);
             for ((s, next), &a) in states.chunks_exact(2).zip(next.chunks_exact_mut(2)).zip(actions) {
-                next.copy_from_slice(&[(self.0)(level, s[0], a) * s[0] + s[1] / 4.0, s[1] / 8.0]);
+                next.copy_from_slice(&[(self.0)(level, s[0], a) * s[0] + self.1 * s[1] / 4.0, s[1] / 8.0]);
             }
         }
     }
 
-    /// The first coordinate is −1, 0.5 and 1, a range of 2, in some unit; the second is always 7.
+    /// The first coordinate is −1, 0.5 and 1, a range of 2, in some unit; the second is 7, 5 and 6.
     fn gain_in(unit: f64, slope: fn(usize, f64, u32) -> f64) -> f64 {
         let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 2).unwrap();
-        let states = [-unit, 7.0, 0.5 * unit, 7.0, unit, 7.0];
+        let states = [-unit, 7.0, 0.5 * unit, 5.0, unit, 6.0];
         builder.push(Person { id: "a", level: 0, states: &states, actions: &[0, 1], rewards: &[0.0, 0.0] }).unwrap();
-        one_step_gain(&Bent(slope), &builder.finish())
+        one_step_gain(&Bent(slope, unit), &builder.finish())
     }
 
     fn gain(slope: fn(usize, f64, u32) -> f64) -> f64 {

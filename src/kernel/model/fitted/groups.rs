@@ -146,6 +146,27 @@ mod tests {
     }
 
     #[test]
+    fn a_fit_that_there_is_no_time_for_is_refused_before_it_is_begun() {
+        let (width, begun) = (1700, std::time::Instant::now());
+        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), width).unwrap();
+        for (id, level) in [("a", 0), ("b", 1), ("c", 1)] {
+            let states: Vec<f64> = (0..2 * width).map(|j| (j * 7 % 11) as f64).collect();
+            builder.push(Person { id, level, states: &states, actions: &[level], rewards: &[0.5] }).unwrap();
+        }
+        match groups(&builder.finish(), Basis::Linear, Pooling::Pooled, LevelCode::Indicator, &[0.0, 1.0]) {
+            Err(FitError::TooLong { columns, rows, minutes, allowed }) => {
+                assert_eq!((rows, allowed), (3, 10.0));
+                assert!(
+                    columns > 3 * width && minutes > 10.0 && minutes < 60.0,
+                    "{columns} columns, {minutes} minutes"
+                );
+            }
+            other => panic!("{:?}", other.map(|_| "a fit")),
+        }
+        assert!(begun.elapsed().as_secs() < 60, "it was begun");
+    }
+
+    #[test]
     fn errors_of_outputs_are_measured_by_the_spread_of_what_was_seen_to_follow() {
         let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 2).unwrap();
         let states = [1.0, 10.0, 3.0, 20.0, 4.0, 60.0];

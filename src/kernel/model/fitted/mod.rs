@@ -160,6 +160,21 @@ pub enum FitError {
         /// Memory it may take, in GiB.
         allowed: f64,
     },
+    /// More columns than rows, and more than there is time for.
+    #[error(
+        "a regression with {columns} columns on {rows} rows would take about {minutes:.0} minutes, more than {allowed:.0}, and so few rows do not \
+         determine so many columns: leave out states, or take a smaller model"
+    )]
+    TooLong {
+        /// Columns of the regression.
+        columns: usize,
+        /// Its rows.
+        rows: usize,
+        /// Minutes it would take on one core, to a factor of three.
+        minutes: f64,
+        /// Minutes it may take.
+        allowed: f64,
+    },
     /// A step that has no form for people on disk.
     #[error("{what} needs all {people} people in memory: raise --memory")]
     InMemory {

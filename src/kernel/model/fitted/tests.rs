@@ -172,11 +172,15 @@ fn waves_need_sine_and_cosine() {
 }
 
 #[test]
-fn the_gain_is_the_largest_row_sum_of_slopes() {
+fn the_gain_is_the_largest_row_sum_of_slopes_in_ranges() {
     // The three-level world is two-dimensional and known; its fitted linear form has the row sums of its own coefficients.
     let world = ThreeLevels::new(1.0);
     let panel = simulate(&world, &Exogenous::draw(&world, 200, 6, Stream::new(3)));
     let fitted = fit(&panel, &settings(Basis::Linear, Pooling::PerLevel)).unwrap();
+    let range = |j: usize| {
+        let column = || panel.states().iter().skip(j).step_by(2).copied();
+        column().fold(f64::MIN, f64::max) - column().fold(f64::MAX, f64::min)
+    };
     let mut largest = 0.0f64;
     for level in 0..3 {
         for action in 0..fitted.actions() as u32 {
@@ -187,7 +191,8 @@ fn the_gain_is_the_largest_row_sum_of_slopes() {
             };
             let (origin, right, up) = (at([0.0, 0.0]), at([1.0, 0.0]), at([0.0, 1.0]));
             for j in 0..2 {
-                largest = largest.max((right[j] - origin[j]).abs() + (up[j] - origin[j]).abs());
+                let slopes = (right[j] - origin[j]).abs() * range(0) + (up[j] - origin[j]).abs() * range(1);
+                largest = largest.max(slopes / range(j));
             }
         }
     }

@@ -173,6 +173,9 @@ fn log_linear<'a>(
         })
         .filter(|(_, _, weight)| *weight > 0.0)
         .collect();
+    if is_undetermined(rows.iter().map(|(_, _, w)| w).sum(), width) {
+        return None;
+    }
     let mut matrix = vec![0.0; width * width];
     for (x, _, w) in &rows {
         for i in 0..width {
@@ -187,6 +190,11 @@ fn log_linear<'a>(
         scoring.step();
     }
     scoring.found()
+}
+
+/// Fewer residuals than coefficients determine no coefficient. Said before anything is solved: with 2000 columns that would take days.
+fn is_undetermined(residuals: f64, width: usize) -> bool {
+    residuals.is_nan() || residuals < width as f64
 }
 
 /// Fisher scoring for one level's γ, a pass over its residuals at a time.
@@ -219,7 +227,7 @@ impl Scoring {
         // An input that never varies at this level (an action nobody took) has no coefficient: the form is not determined.
         let total = matrix[0];
         let varies = |j: usize| matrix[j * width + j] - matrix[j] * matrix[j] / total > 1e-9 * total;
-        let is_determined = !(total.is_nan() || total <= 0.0) && (1..width).all(varies);
+        let is_determined = !is_undetermined(total, width) && (1..width).all(varies);
         let mut γ = vec![0.0; width];
         γ[0] = start;
         Self {
