@@ -5,6 +5,9 @@ use counterfair::kernel::data::{
     Columns, DataError, Labels, PanelBuilder, Person, ReadOptions, RowConvention, read, read_csv, read_csv_from, write,
     write_preprocessed,
 };
+use parquet::basic::LogicalType;
+use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataWriter};
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::path::{Path, PathBuf};
 
 struct Scratch(PathBuf);
@@ -155,4 +158,74 @@ fn files_of_other_writers_are_read_and_a_dictionary_that_claims_too_much_is_not(
             }
         }
     }
+}
+
+/// The file with another footer: rows that it says it has, and rows and bytes of its one group.
+fn claiming(path: &Path, rows: i64, group_rows: i64, group_bytes: i64) {
+    let whole = std::fs::read(path).unwrap();
+    let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
+    let found = reader.metadata();
+    let about = found.file_metadata();
+    let about = FileMetaData::new(
+        about.version(),
+        rows,
+        about.created_by().map(String::from),
+        about.key_value_metadata().cloned(),
+        about.schema_descr_ptr(),
+        about.column_orders().cloned(),
+    );
+    assert_eq!(found.num_row_groups(), 1);
+    let group = found.row_group(0).clone().into_builder();
+    let group = group.set_num_rows(group_rows).set_total_byte_size(group_bytes).build().unwrap();
+    let footer = u32::from_le_bytes(whole[whole.len() - 8..whole.len() - 4].try_into().unwrap()) as usize;
+    let mut changed = whole[..whole.len() - 8 - footer].to_vec();
+    let mut written = Vec::new();
+    ParquetMetaDataWriter::new(&mut written, &ParquetMetaData::new(about, vec![group])).finish().unwrap();
+    changed.extend(written);
+    std::fs::write(path, changed).unwrap();
+}
+
+/// Two people with ids that are no numbers, six columns.
+fn small(name: &str) -> Scratch {
+    let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 1).unwrap();
+    for id in ["a", "b"] {
+        let person = Person { id, level: 1, states: &[0.5, 0.25, 1.5], actions: &[1, 0], rewards: &[0.3, 7.0] };
+        builder.push(person).unwrap();
+    }
+    let file = Scratch::new(name);
+    write(&file.0, &builder.finish(), &Columns::default(), RowConvention::Incoming).unwrap();
+    file
+}
+
+#[test]
+fn a_file_that_would_not_fit_in_memory_or_contradicts_itself_is_refused_before_it_is_read() {
+    let bytes = 1 << 10;
+    let too_many = (1 << 29) / 6 + 1;
+    for (rows, group_rows, group_bytes, said) in [
+        (6, 6, bytes, None),
+        (too_many, too_many, bytes, Some("which would take 4.0 GiB")),
+        (6, 6, (1 << 33) + 1, Some("in 8589934593 bytes")),
+        (7, 6, bytes, Some("its groups say that they have 6 rows in 1024 bytes, the file 7 rows")),
+        (6, 5, bytes, Some("its groups say that they have 5 rows in 1024 bytes, the file 6 rows")),
+        (-6, -6, bytes, Some("-6 rows")),
+    ] {
+        let file = small("claims");
+        claiming(&file.0, rows, group_rows, group_bytes);
+        match (read(&file.0, &ReadOptions::default()), said) {
+            (Ok(read), None) => assert_eq!(read.panel.decisions(), 4),
+            (Err(error), Some(said)) => assert!(error.to_string().contains(said), "{error}"),
+            (found, said) => panic!("{:?}, expected {said:?}", found.map(|read| read.panel.people())),
+        }
+    }
+}
+
+/// Other readers take bytes that are not marked for bytes.
+#[test]
+fn text_is_marked_as_text() {
+    let file = small("text");
+    let reader = SerializedFileReader::new(std::fs::File::open(&file.0).unwrap()).unwrap();
+    let columns = reader.metadata().file_metadata().schema_descr();
+    let kinds: Vec<_> = columns.columns().iter().map(|c| (c.name(), c.logical_type_ref().cloned())).collect();
+    assert_eq!(kinds[0], ("ID", Some(LogicalType::String)), "{kinds:?}");
+    assert!(kinds[1..].iter().all(|(_, kind)| kind.is_none()), "{kinds:?}");
 }

@@ -1,16 +1,21 @@
 //! What the front door tells beside a policy: each warning of learning with its cause and not without, and rates by level.
 
-use counterfair::fair::{AuditSettings, Learned, ValueClass};
+use counterfair::fair::{AuditSettings, Error, Learned, ValueClass};
 use counterfair::kernel::data::{Labels, PanelBuilder, Person};
 use counterfair::kernel::learn::Settings;
 use counterfair::kernel::model::fitted::Basis;
 use counterfair::prelude::*;
 
-/// 240 people with two decisions each. A level's best action earns 1 more: the last of `levels` wants action 1, all others 0. `action` says who
-/// receives what, and `second` what stands beside the one state that matters.
+/// 240 people with two decisions each: see [`some`].
 fn people(levels: u32, action: impl Fn(u32, u32) -> u32, second: impl Fn(f64, f64) -> f64) -> People {
+    some(240, levels, action, second)
+}
+
+/// People with two decisions each. A level's best action earns 1 more: the last of `levels` wants action 1, all others 0. `action` says who
+/// receives what, and `second` what stands beside the one state that matters.
+fn some(people: u32, levels: u32, action: impl Fn(u32, u32) -> u32, second: impl Fn(f64, f64) -> f64) -> People {
     let mut builder = PanelBuilder::new(Labels::numbered(levels as usize), Labels::numbered(2), 2).unwrap();
-    for i in 0..240u32 {
+    for i in 0..people {
         let wave = |k: u32| (1.7 * f64::from(7 * i + k)).sin();
         let level = i % levels;
         let states: Vec<f64> = (0..3).flat_map(|t| [wave(t), second(wave(t), wave(t + 50))]).collect();
@@ -96,4 +101,39 @@ fn rates_are_those_of_each_level() {
     let audit = policy.audit(&people, &[], &AuditSettings::default(), &mut |_| {}).unwrap();
     let shares: Vec<f64> = audit.rates.iter().map(|rates| rates[1].expect("somebody").mean).collect();
     assert!(shares[0] < 0.05 && shares[1] > 0.95, "{shares:?}");
+}
+
+#[test]
+fn an_audit_tells_of_own_people_and_of_few_and_only_with_cause() {
+    let own = people(2, by_turns, other);
+    let policy = Learner { replicates: 5, ..linear(Method::Ours) }.learn(&own).unwrap();
+    let told = |people: &People| {
+        let settings = AuditSettings { replicates: 5, ..AuditSettings::default() };
+        let warnings = policy.audit(people, &[], &settings, &mut |_| {}).unwrap().warnings;
+        ["learned from these very people", "with so few"].map(|part| warnings.iter().any(|line| line.contains(part)))
+    };
+    let others = |n| some(n, 2, |i, t| by_turns(i + 3, t), other);
+    assert_eq!(told(&own), [true, false]);
+    assert_eq!(told(&others(240)), [false, false]);
+    assert_eq!(told(&others(120)), [false, true]);
+}
+
+#[test]
+fn the_seed_says_who_is_drawn_again_for_the_certificate() {
+    let people = people(2, by_turns, other);
+    let certificate = |seed| {
+        let policy = Learner { replicates: 5, seed, ..linear(Method::Ours) }.learn(&people).unwrap();
+        serde_json::to_value(&policy).unwrap()["certificate"].clone()
+    };
+    assert!(certificate(1).is_object());
+    assert_eq!(certificate(1), certificate(1));
+    assert_ne!(certificate(1), certificate(9));
+}
+
+#[test]
+fn policies_about_other_people_are_not_compared() {
+    let (two, three) = (people(2, by_turns, other), people(3, by_turns, other));
+    let [judged, stranger] = [&two, &three].map(|people| linear(Method::Unaware).learn(people).unwrap());
+    let refused = judged.audit(&two, &[("stranger", &stranger)], &AuditSettings::default(), &mut |_| {});
+    assert!(matches!(refused, Err(Error::OtherPeople { name }) if name == "stranger"));
 }

@@ -214,3 +214,98 @@ fn intensive(study: &Study) -> (usize, String) {
     let action = known.unwrap_or(actions.len() - 1);
     (action, actions.name(action).to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::model::worlds::{Linear, spread_by_level};
+    use crate::kernel::model::{Exogenous, World, simulate};
+    use crate::kernel::numeric::Stream;
+    use crate::reproduction::{Attribute, Learner, Measured, MethodOutcome, MethodResult, Split};
+
+    /// Three hundred people of a world, as somebody's file.
+    fn study(world: &impl World) -> Study {
+        let panel = simulate(world, &Exogenous::draw(world, 300, 5, Stream::new(8)));
+        let (levels, codes) = (panel.levels().clone(), panel.level_codes().to_vec());
+        Study::new("mine", Origin::File, "", &["score"], vec![Attribute { name: "group".into(), levels, codes }], panel)
+    }
+
+    /// Two splits, in which these methods have these unfairnesses and values; the last cannot be learned in the second split.
+    fn records(numbers: [(Method, f64, f64); 3]) -> Vec<Record> {
+        let number = |mean| Estimate { mean, standard_error: 0.01, count: 30 };
+        let methods = numbers.map(|(method, ..)| method).to_vec();
+        [1, 2]
+            .map(|seed| {
+                let (study, attribute) = ("mine".into(), "group".into());
+                let (methods, learner) = (methods.clone(), Learner::LeastSquares);
+                let cell = Cell::Split(Split { study, attribute, methods, learner, seed });
+                let result = |(method, unfairness, value)| {
+                    let measured = Measured {
+                        unfairness: number(unfairness),
+                        value: number(value),
+                        long_value: None,
+                        fair: None,
+                        gained: None,
+                        regret: None,
+                        shares: vec![vec![0.25, 0.75], vec![0.5, 0.5]],
+                        learning: None,
+                    };
+                    let outcome = match (seed, method) {
+                        (2, Method::Full) => MethodOutcome::NotLearned("overflowed".into()),
+                        _ => MethodOutcome::Evaluated(measured),
+                    };
+                    MethodResult { method, outcome }
+                };
+                Record { cell, results: numbers.map(result).to_vec() }
+            })
+            .to_vec()
+    }
+
+    #[test]
+    fn the_fairest_is_said_to_be_only_where_it_is() {
+        let study = study(&Linear::new(1.0));
+        let said = |ours| {
+            let records = records([(Method::Ours, ours, 5.0), (Method::Unaware, 0.1, 6.0), (Method::Full, 0.4, 7.0)]);
+            observation(&records, &study, "group").expect("all three were learned")
+        };
+        assert!(
+            said(0.2)
+                .ends_with("0.20 for Ours, 0.10 for Unaware, 0.40 for Full; Ours is not the fairest of the three.")
+        );
+        assert!(said(0.05).ends_with("Ours is the fairest of the three."));
+    }
+
+    #[test]
+    fn unfairness_stands_under_unfairness_and_cells_that_were_not_learned_are_counted() {
+        let study = study(&Linear::new(1.0));
+        let records = records([(Method::Ours, 0.2, 5.0), (Method::Unaware, 0.1, 6.0), (Method::Full, 0.4, 7.0)]);
+        let table = table(&records, &Scale::quick(), &study);
+        let cell = |metric: &str, method: Method| {
+            let row = table.rows.iter().find(|row| row[0] == metric && row[1] == method.title()).expect("a row");
+            row[2].clone()
+        };
+        assert_eq!(
+            (cell("Unfairness", Method::Ours), cell("Value", Method::Ours)),
+            ("0.20 (0.00)".into(), "5.00 (0.00)".into())
+        );
+        assert_eq!(
+            (cell("Unfairness", Method::Full), cell("Value", Method::Full)),
+            ("0.40 (0.00)".into(), "7.00 (0.00)".into())
+        );
+        assert_eq!(cell("Value", Method::Random), "–");
+        let missing = |method| summary(&records, &study, "group", method).expect("a point").missing;
+        assert_eq!((missing(Method::Ours), missing(Method::Full)), (0, 1));
+    }
+
+    /// False alarm: 2 tests at 0.01 each on one fixed seed.
+    #[test]
+    fn one_spread_is_denied_where_levels_differ_and_not_where_they_do_not() {
+        let verdicts = |study: &Study| -> Vec<String> {
+            additivity_table(study).rows.iter().map(|row| row.last().expect("five cells").clone()).collect()
+        };
+        let unequal = study(&spread_by_level(1.0));
+        assert!(verdicts(&unequal).contains(&"denied".to_string()), "{:?}", verdicts(&unequal));
+        let equal = study(&Linear::new(1.0));
+        assert!(verdicts(&equal).iter().all(|verdict| verdict == "not denied"), "{:?}", verdicts(&equal));
+    }
+}

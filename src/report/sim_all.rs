@@ -280,4 +280,41 @@ mod tests {
         assert_eq!(with_interval(without_rounding(gain(3e-16)), 3), "0 exactly");
         assert_eq!(without_rounding(gain(3e-3)), gain(3e-3));
     }
+
+    #[test]
+    fn values_are_set_beside_the_best_fair_value() {
+        use crate::reproduction::{Label, Measured, MethodOutcome, MethodResult};
+        let scale = Scale { seeds: 2, ..Scale::quick() };
+        let number = |mean| Estimate { mean, standard_error: 0.01, count: 30 };
+        let measured = Measured {
+            unfairness: number(0.3),
+            value: number(2.5),
+            long_value: Some(number(7.0)),
+            fair: None,
+            gained: None,
+            regret: None,
+            shares: vec![vec![0.25, 0.75], vec![0.5, 0.5]],
+            learning: None,
+        };
+        let record = |cell: crate::reproduction::Cell| {
+            let outcome = MethodOutcome::Evaluated(measured.clone());
+            let results =
+                cell.methods().iter().map(|&method| MethodResult { method, outcome: outcome.clone() }).collect();
+            Record { cell, results }
+        };
+        let records: Vec<Record> = scale.cells(&[Label::SimAll], &[]).into_iter().map(record).collect();
+        let worlds = [PaperWorld::Linear, PaperWorld::Nonlinear].map(|world| Panels {
+            records: &records,
+            scale: &scale,
+            world,
+            size: (640, 400),
+        });
+        let table = regret_table(&worlds, &|world| (world == PaperWorld::Linear).then_some((7.25, 9.5)));
+        let row = |world: PaperWorld| table.rows.iter().find(|row| row[0] == world.to_string()).expect("a row");
+        let linear = row(PaperWorld::Linear);
+        assert!(linear[3].starts_with("2.500") && linear[4].starts_with("7.000"), "{linear:?}");
+        assert_eq!((linear[5].as_str(), linear[6].as_str()), ("7.2500", "9.5000"));
+        assert!(linear[7].starts_with("0.250"), "{linear:?}");
+        assert_eq!(row(PaperWorld::Nonlinear)[5..], ["–", "–", "–"].map(String::from));
+    }
 }

@@ -152,4 +152,35 @@ mod tests {
             assert_eq!(shifted.initial_mean(level)[1], model.initial_mean(level)[1] + by);
         }
     }
+
+    /// People with many states and one reward each tell the two counts apart: n states, n − people rewards.
+    #[test]
+    fn spreads_are_those_of_the_residuals_of_states_and_of_rewards() {
+        let panel = Study::stand_in().panel("age").expect("an attribute of the study");
+        let model = Generative::fit(&panel, Stream::new(3)).expect("both levels have people");
+        let (mut squares, mut states, mut reward_squares, mut rewards) = ([0.0; 2], 0.0, 0.0, 0.0);
+        for i in 0..panel.people() {
+            let person = panel.person(i);
+            let level = person.level as usize;
+            let mut add = |found: &[f64], mean: &[f64]| {
+                (0..2).for_each(|j| squares[j] += (found[j] - mean[j]).powi(2));
+                states += 1.0;
+            };
+            add(&person.states[..2], model.initial_mean(level));
+            for (t, (action, r)) in person.actions.iter().zip(person.rewards).enumerate() {
+                let (mut next, mut reward) = ([0.0; 2], [0.0]);
+                model.mean(level, &person.states[2 * t..2 * t + 2], &[*action], &mut next, &mut reward);
+                add(&person.states[2 * t + 2..2 * t + 4], &next);
+                reward_squares += (r - reward[0]).powi(2);
+                rewards += 1.0;
+            }
+        }
+        assert_eq!(states, rewards + panel.people() as f64);
+        for (found, square) in model.state_noise_sd().iter().zip(squares) {
+            let sd: f64 = (square / states).sqrt();
+            assert!((found - sd).abs() < 1e-12, "{found}, not {sd}");
+        }
+        let sd = (reward_squares / rewards).sqrt();
+        assert!((model.reward_noise_sd() - sd).abs() < 1e-12, "{}, not {sd}", model.reward_noise_sd());
+    }
 }

@@ -384,6 +384,37 @@ mod tests {
         assert_eq!(about(Label::RealData), BTreeSet::from(["observed".to_string(), "stand-in".to_string()]));
     }
 
+    /// Whatever is changed in a cell of any figure, its key changes: a journal that took one for the other would hand on wrong results.
+    #[test]
+    fn a_cell_with_anything_else_in_it_has_another_key() {
+        let studies = [Study::stand_in()];
+        let scale = Scale { seeds: 1, splits: 1, learner_seeds: 1, ..Scale::quick() };
+        for label in [Label::SimAll, Label::Semi, Label::RealData, Label::Regret] {
+            let cell = scale.cells(&[label], &studies).swap_remove(0);
+            let text = serde_json::to_value(&cell).expect("a cell");
+            let mut changed = 0;
+            for (field, value) in text.as_object().expect("fields").iter().filter(|(field, _)| *field != "kind") {
+                let other = match value {
+                    serde_json::Value::Array(methods) => methods[1..].into(),
+                    serde_json::Value::Number(n) => match n.as_u64() {
+                        Some(n) => (n + 1).into(),
+                        None => (n.as_f64().expect("a number") + 0.25).into(),
+                    },
+                    serde_json::Value::String(name) if name == "linear" => "nonlinear".into(),
+                    serde_json::Value::String(_) if field == "learner" => "neural".into(),
+                    serde_json::Value::String(name) => format!("{name}-2").into(),
+                    _ => continue,
+                };
+                let mut text = text.clone();
+                text[field] = other;
+                let other: Cell = serde_json::from_value(text).expect("a cell");
+                assert_ne!(other.key(), cell.key(), "{label}: {field}");
+                changed += 1;
+            }
+            assert!(changed >= 5, "{label}: {changed} fields");
+        }
+    }
+
     #[test]
     fn every_label_is_read_back_from_its_name() {
         for label in Label::EVERY {

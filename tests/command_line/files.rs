@@ -379,8 +379,10 @@ fn a_file_that_does_not_fit_in_the_memory_allowed_is_laid_down_on_disk_and_gives
     assert_eq!(folder.names(), ["blocks.csv", "people.csv", "whole.csv"], "nothing else is left");
     let refused = |arguments: &[&str]| folder.refuse(arguments, "");
     assert!(refused(&preprocess("no.csv", "12 parsecs")).contains("no unit of memory"));
-    let nowhere = ["learn", "--data", "people.csv", "--save", "p.json", "--memory", "200KB", "--scratch", "nowhere"];
-    assert!(refused(&nowhere).contains("there is no such folder"));
+    for (command, out) in [("learn", "--save"), ("preprocess", "--out")] {
+        let nowhere = [command, "--data", "people.csv", out, "p.json", "--memory", "200KB", "--scratch", "nowhere"];
+        assert!(refused(&nowhere).contains("there is no such folder"), "{command}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use counterfair::fair::{Deployment, Policy};
 use counterfair::kernel::data::{ReadOptions, read_csv};
+mod every_command;
 mod files;
 mod folder;
 mod options;

@@ -191,3 +191,36 @@ fn longest_run(grades: &[Grade]) -> &[Grade] {
     }
     best
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three pupils in two grades, one of them in a third: scores and rewards by hand.
+    #[test]
+    fn scores_are_in_standard_deviations_of_the_grade_and_the_reward_is_that_of_the_next() {
+        let text = "student,grade,gender,ethnicity,free_lunch,class_type,read,math\n\
+                    1,0,male,cauc,free,small,400,500\n1,1,male,cauc,free,regular,530,520\n1,2,male,cauc,free,small,600,600\n\
+                    2,0,female,afam,free,regular,430,560\n2,1,female,afam,free,regular,560,560\n\
+                    3,0,male,cauc,non-free,small,460,500\n3,1,male,cauc,non-free,regular+aide,500,600\n";
+        let study = Study::star(text.as_bytes()).expect("a sound file");
+        let panel = study.panel("gender").expect("an attribute");
+        let near = |found: &[f64], expected: &[f64]| {
+            assert_eq!(found.len(), expected.len());
+            assert!(found.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-12), "{found:?}, not {expected:?}");
+        };
+        // Kindergarten: reading 430 ± √600, mathematics 520 ± √800; grade 1: 530 ± √600 and 560 ± √(3200/3); of grade 2 one pupil.
+        let (a, b, c) = (30.0 / 600f64.sqrt(), 20.0 / 800f64.sqrt(), 40.0 / (3200.0f64 / 3.0).sqrt());
+        let [one, two, three] = [0, 1, 2].map(|i| panel.person(i));
+        near(one.states, &[-a, -b, 1.0, 0.0, -c, 0.0, 0.0, 0.0, 1.0]);
+        near(one.rewards, &[-c / 2.0, 0.0]);
+        near(two.states, &[0.0, 2.0 * b, 0.0, a, 0.0, 0.0]);
+        near(two.rewards, &[a / 2.0]);
+        near(three.rewards, &[(c - a) / 2.0]);
+        let taken = |person: &Person<'_>| -> Vec<String> {
+            person.actions.iter().map(|&a| study.action_names().name(a as usize).to_string()).collect()
+        };
+        assert_eq!(taken(&one), ["regular", "small"]);
+        assert_eq!(taken(&three), ["regular+aide"]);
+    }
+}
