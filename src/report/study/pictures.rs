@@ -266,7 +266,7 @@ mod tests {
     fn an_axis_of_shares_that_are_all_0_shows_no_negative_share() {
         let drawn = |share: f64| {
             let y = shares("share of decisions", [Span::exact(share)].into_iter());
-            let points = [(1.0, share), (2.0, share)];
+            let points = [(3.0, share), (4.0, share)];
             Chart::new("x", Axis::linear("decision"), y).with(Series::new("Ours", ink("Ours"), points)).svg()
         };
         let says = |svg: &str, tick: &str| svg.lines().any(|line| line == tick);
