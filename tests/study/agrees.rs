@@ -6,8 +6,9 @@ use counterfair::fair::{Learner, Method, People};
 use counterfair::kernel::data::{Labels, PanelBuilder, Person};
 use counterfair::report::study as report;
 
-fn page(study: &Study) -> String {
-    let folder = Folder::new("study page");
+/// The page, written to a folder of the test's own.
+fn page(study: &Study, test: &str) -> String {
+    let folder = Folder::new(&format!("study page {test}"));
     let path = report::write(study, "counterfair study", &folder.0.join("out"), false).unwrap();
     std::fs::read_to_string(path).unwrap()
 }
@@ -58,7 +59,7 @@ fn one_policy_under_two_names_is_worth_the_same_and_one_that_looks_at_nobody_is_
             }
             if let Some((_, folds)) = split {
                 assert_eq!(folds.iter().map(|(_, n)| n).sum::<usize>(), 5, "{folds:?}");
-                let page = page(&found);
+                let page = page(&found, "agrees");
                 assert!(
                     page.contains(&format!("{name} gives everybody in a fold the same action")),
                     "{name}, seed {seed}"
@@ -77,7 +78,7 @@ fn the_unit_of_the_reward_changes_no_conclusion_and_no_number_vanishes() {
         assert_eq!(report::sentence(&found.verdict), report::sentence(&plain.verdict));
         let both = [&found, &plain].map(|study| study.policies.as_ref().unwrap().row("Random").unwrap().value);
         assert!((both[0].mean / unit - both[1].mean).abs() < 1e-6 * both[1].mean, "{both:?}");
-        let page = page(&found);
+        let page = page(&found, "units");
         let power = if unit < 1.0 { "× 10⁻⁶" } else { "× 10⁶" };
         assert!(page.contains(power) && !page.contains("0.000000"), "unit {unit}");
     }
