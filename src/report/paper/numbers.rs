@@ -197,9 +197,13 @@ impl Numbers {
                 if low == high { count(low) } else { format!("{} to {}", count(low), count(high)) },
             );
         }
-        let (intervals, within) = super::coverage::counts();
-        self.put("coverage.intervals", intervals.to_string());
-        self.put("coverage.within", within.to_string());
+        let pooled = super::coverage::Pooled::new();
+        self.put("coverage.settings", pooled.settings.to_string());
+        self.put("coverage.intervals", pooled.values.1.to_string());
+        let shares = [("values", pooled.values.0), ("metric", pooled.metric.0), ("upper", pooled.metric.1)];
+        for (name, share) in shares {
+            self.put(format!("coverage.{name}"), format!("{:.1}", 100.0 * share));
+        }
     }
 
     /// One study: sizes, and what the policies are worth beside each other.
