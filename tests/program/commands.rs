@@ -229,6 +229,12 @@ fn probabilities_are_drawn_from_by_seed_person_and_time() {
     // 450 draws: a sum outside six standard deviations has a probability below 1e-8.
     let (mean, variance) = (stated.iter().sum::<f64>(), stated.iter().map(|p| p * (1.0 - p)).sum::<f64>());
     assert!((taken - mean).abs() < 6.0 * variance.sqrt() && variance > 10.0, "{taken}, {mean} expected, {variance}");
+    // One draw for all times of a person would give action 1 wherever its probability is higher than where it was given.
+    let given = |k: usize| (&answers[k]["id"], answers[k]["action"] == "1");
+    let pairs = (0..answers.len()).flat_map(|i| (0..answers.len()).map(move |j| (i, j)));
+    let against =
+        pairs.filter(|&(i, j)| given(i).0 == given(j).0 && stated[i] < stated[j] && given(i).1 && !given(j).1);
+    assert!(against.count() > 20, "draws of one person do not depend on the time");
     let answer = schema("answer.json");
     for given in &answers {
         assert_eq!(follows(&answer, given), None);
