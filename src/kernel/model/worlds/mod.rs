@@ -12,9 +12,7 @@ pub use bandit::Bandit;
 pub use linear::Linear;
 pub use nonlinear::Nonlinear;
 pub use three_levels::ThreeLevels;
-#[doc(hidden)]
-pub use uneven::Uneven;
-pub use uneven::{skewed, spread_by_level, spread_by_state, three_levels_mixed};
+pub use uneven::{Uneven, skewed, spread_by_level, spread_by_state, three_levels_mixed};
 
 use super::Mechanism;
 use crate::kernel::numeric::fill_standard_normal;
