@@ -60,6 +60,7 @@ fn one_policy_under_two_names_is_worth_the_same_and_one_that_looks_at_nobody_is_
                 // Rounding of a mean of equal shares.
                 assert!(row.parity_gap.unwrap().estimate < 1e-12, "{name}, seed {seed}");
                 assert_eq!(row.gained_by_unfairness, Some(Number::exact(0.0)), "{name}, seed {seed}");
+                assert_eq!(row.fair_value, Some(row.value), "{name}, seed {seed}");
             }
             if let Some((_, folds)) = split {
                 assert_eq!(folds.iter().map(|(_, n)| n).sum::<usize>(), 5, "{folds:?}");

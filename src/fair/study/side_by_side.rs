@@ -219,7 +219,8 @@ impl PolicyRow {
             let rounding = 1e-9 * most.max(allowed.0.abs()).max(allowed.1.abs());
             let nothing = draws.iter().all(|gained| gained.abs() <= rounding);
             let gained = if nothing { Number::exact(0.0) } else { number(draws) };
-            self.fair_value = Some(fair.within(allowed));
+            // Then Ṽ = J, and one number under two names is printed once.
+            self.fair_value = Some(if nothing { self.value } else { fair.within(allowed) });
             self.gained_by_unfairness = Some(gained.within((-most, most)));
         }
     }
