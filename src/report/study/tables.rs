@@ -195,7 +195,7 @@ fn fair_values(study: &Study) -> Option<Table> {
         "Fair value: what a policy is worth when each of its decisions is credited with the rewards it would bring at all levels, by their shares, and not \
          only at the person's own. The rest of its value is gained by treating levels differently, and may be negative. Both are from following people \
          under the policy with the fitted mechanism and their own noise, so that they do not add up exactly to the value above. 95 % intervals, which held the \
-         truth in 0.91 to 0.99 of simulated studies (tests/coverage).",
+         truth in 0.91 to 0.96 of simulated studies (tests/coverage).",
         1,
         ["policy", "fair value", "gained by unfairness"],
     );
