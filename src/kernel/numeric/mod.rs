@@ -9,6 +9,7 @@
 //! | Σ wⱼ columnⱼ and Xᵀy on blocks of rows | `block` | plain loops |
 //! | E f(U) for uniform or normal U | [`quadrature`] | moments in closed form |
 //! | the k-th smallest of more numbers than fit | `ranks` | sorting |
+//! | sums over rows that several machines hold | `together` | one machine |
 //! | which random numbers? | [`Stream`] | pinned literals |
 //! | mean and its error | [`Estimate`], [`Law`] | hand-worked samples |
 //! | weights of resampled people | `person_weights` | moments of the exponential |
@@ -40,6 +41,7 @@ pub(crate) mod sequential;
 mod slope;
 pub(crate) mod small;
 mod streams;
+mod together;
 #[doc(hidden)]
 pub mod tolerance;
 mod triangle;
@@ -54,6 +56,7 @@ pub(crate) use least_squares::LeastSquaresRows;
 pub(crate) use monomials::Monomials;
 pub(crate) use ridge::RidgeFactor;
 pub(crate) use row_factor::RowFactor;
+pub(crate) use together::{Alone, Together};
 
 /// What this package's own command, tests and benches reach beyond the promise above. No promise: it may change with any release.
 #[doc(hidden)]
@@ -66,5 +69,6 @@ pub mod internals {
     pub use super::quantile::quantile;
     pub use super::slope::{SlopeError, SlopeFit, log_log_slope};
     pub use super::streams::{fill_standard_normal, fill_uniform, uniform_index};
+    pub use super::together::ShardError;
 }
 pub(crate) use internals::*;

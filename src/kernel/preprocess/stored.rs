@@ -2,6 +2,7 @@
 
 use super::{Experience, Preprocessor, StateOverflow, View, batch};
 use crate::kernel::data::{DataError, Scratch, StoredPanel, WriteError};
+use crate::kernel::numeric::Together;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::marker::PhantomData;
@@ -19,6 +20,9 @@ pub struct StoredExperience<V> {
     rows: usize,
     transitions: usize,
     rewards: (f64, f64),
+    /// Rows of this shard, and those who have the others.
+    own_rows: usize,
+    together: Arc<dyn Together>,
     kind: PhantomData<V>,
 }
 
@@ -83,8 +87,22 @@ pub fn stored_batch<P: Preprocessor>(
         write(&mut out, &block).map_err(failed)?;
     }
     out.flush().map_err(failed)?;
-    let (scratch, width) = (panel.scratch().clone(), preprocessor.width());
-    Ok(StoredExperience { _scratch: scratch, path, width, actions, rows, transitions, rewards, kind: PhantomData })
+    let (own_rows, together) = (rows, panel.shared());
+    together.counts("views", [&mut rows, &mut transitions]).map_err(DataError::from)?;
+    let (mut low, mut high) = ([rewards.0], [rewards.1]);
+    together.ranges("range of rewards", &mut low, &mut high).map_err(DataError::from)?;
+    Ok(StoredExperience {
+        _scratch: panel.scratch().clone(),
+        path,
+        width: preprocessor.width(),
+        actions,
+        rows,
+        transitions,
+        rewards: (low[0], high[0]),
+        own_rows,
+        together: together.clone(),
+        kind: PhantomData,
+    })
 }
 
 impl<V: View> StoredExperience<V> {
@@ -98,7 +116,12 @@ impl<V: View> StoredExperience<V> {
         self.actions
     }
 
-    /// Views of all people.
+    /// Those who hold the views together.
+    pub fn together(&self) -> &dyn Together {
+        &*self.together
+    }
+
+    /// Views of all people, those of other shards included.
     pub fn rows(&self) -> usize {
         self.rows
     }
@@ -113,7 +136,7 @@ impl<V: View> StoredExperience<V> {
         self.rewards
     }
 
-    /// Blocks of people, in order.
+    /// Blocks of this shard's people, in order.
     ///
     /// # Errors
     /// [`DataError`] when the scratch file cannot be read.
@@ -121,7 +144,7 @@ impl<V: View> StoredExperience<V> {
         let file = self.path.display().to_string();
         let failed = move |source| DataError::Unreadable { file: file.clone(), source };
         let mut input = BufReader::with_capacity(1 << 18, File::open(&self.path).map_err(&failed)?);
-        let mut left = self.rows;
+        let mut left = self.own_rows;
         Ok(std::iter::from_fn(move || {
             if left == 0 {
                 return None;

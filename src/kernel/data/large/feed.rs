@@ -8,6 +8,8 @@ use crate::kernel::data::{Encoding, ReadOptions, is_parquet};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A file that is read from its beginning to its end, a bounded number of bytes at a time.
 pub(super) struct Feed<'o> {
@@ -42,6 +44,15 @@ impl<'o> Feed<'o> {
         Ok(Self { kind, options, keep, notes })
     }
 
+    /// How much of the file was read, and how much there is.
+    pub fn place(&self) -> (u64, u64) {
+        match &self.kind {
+            Kind::Text(text) => (text.taken.load(Ordering::Relaxed), text.length),
+            #[cfg(feature = "parquet")]
+            Kind::Parquet(rows) => rows.place(),
+        }
+    }
+
     /// The next rows: into the table, or where there is none yet into a new one. Whether there are more.
     pub fn fill(&mut self, table: &mut Option<Table>) -> Result<bool, DataError> {
         match &mut self.kind {
@@ -49,6 +60,20 @@ impl<'o> Feed<'o> {
             #[cfg(feature = "parquet")]
             Kind::Parquet(rows) => rows.fill(table, self.keep),
         }
+    }
+}
+
+/// A file whose bytes are counted as they are taken.
+struct Counted {
+    file: File,
+    taken: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read(into)?;
+        self.taken.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
     }
 }
 
@@ -61,6 +86,9 @@ struct Text {
     pending: Vec<u8>,
     line: u64,
     separator: u8,
+    /// Bytes of the file taken so far, and how many there are.
+    taken: Arc<AtomicU64>,
+    length: u64,
 }
 
 /// Bytes that show what kind of file it is.
@@ -70,7 +98,10 @@ impl Text {
     fn open(path: &Path, options: &ReadOptions, chunk: usize, notes: &mut Vec<String>) -> Result<Self, DataError> {
         let file = path.display().to_string();
         let failed = |source| unreadable(file.clone(), source);
-        let mut input: Box<dyn Read> = Box::new(BufReader::new(File::open(path).map_err(failed)?));
+        let opened = File::open(path).map_err(failed)?;
+        let length = opened.metadata().map_or(0, |found| found.len());
+        let taken = Arc::new(AtomicU64::new(0));
+        let mut input: Box<dyn Read> = Box::new(BufReader::new(Counted { file: opened, taken: taken.clone() }));
         let mut pending = Vec::new();
         input.by_ref().take(HEAD as u64).read_to_end(&mut pending).map_err(failed)?;
         if pending.starts_with(b"\x1f\x8b") {
@@ -89,7 +120,7 @@ impl Text {
             pending = strip_mark(pending);
         }
         let separator = found_separator(&pending, options, notes);
-        Ok(Self { file, input, encoding, chunk, pending, line: 1, separator })
+        Ok(Self { file, input, encoding, chunk, pending, line: 1, separator, taken, length })
     }
 
     fn fill(

@@ -214,27 +214,31 @@ fn written(scratch: &Scratch, keys: impl Iterator<Item = Result<Key, DataError>>
     Ok(path)
 }
 
-/// Visits tables of whole people from a sorted file; `empty` has its columns, and a table holds about `bytes`.
+/// Visits tables of whole people from a sorted file; `empty` has its columns, and a table holds about `bytes`. With each goes how much of the file
+/// comes before it, and how much there is.
 pub(super) fn for_each_table(
     path: &Path,
     empty: &Table,
     bytes: usize,
-    mut visit: impl FnMut(Table) -> Result<(), DataError>,
+    mut visit: impl FnMut(Table, (u64, u64)) -> Result<(), DataError>,
 ) -> Result<(), DataError> {
     let mut input = opened(path)?;
-    let (mut table, mut looked_at) = (empty.successor(), 0);
+    let length = input.get_ref().metadata().map_or(0, |found| found.len());
+    let (mut table, mut looked_at, mut before, mut taken) = (empty.successor(), 0, 0, 0);
     while let Some(record) = Record::read(&mut input).map_err(|source| failed(path, source))? {
         record.push(&mut table);
+        taken += record.0.len() as u64;
         looked_at += 1;
         // Whether a table is large enough is asked now and then: a person with many rows would be looked through again and again.
         if looked_at % 64 == 0
             && table.bytes() >= bytes
             && let Some(people) = table.take_whole_people(false)
         {
-            visit(people)?;
+            visit(people, (before, length))?;
+            before = taken;
         }
     }
-    table.take_whole_people(true).map_or(Ok(()), visit)
+    table.take_whole_people(true).map_or(Ok(()), |people| visit(people, (before, length)))
 }
 
 fn opened(path: &Path) -> Result<BufReader<File>, DataError> {

@@ -7,7 +7,7 @@ use super::learning::{StableQ, StableSettings, learn, main_degree};
 use super::passes::Passes;
 use crate::kernel::data::DataError;
 use crate::kernel::learn::FittedQError;
-use crate::kernel::learn::features::Winsorised;
+use crate::kernel::learn::features::{FeatureMap, Winsorised};
 use crate::kernel::learn::fitted_q_pass::{Backup, Sweep};
 use crate::kernel::numeric::RidgeFactor;
 use crate::kernel::numeric::ranks::order_statistics;
@@ -51,11 +51,14 @@ pub fn stable_fitted_q_stored<V: View>(
     // Means and spreads of coordinates; their quantiles and those of the views come from the same passes.
     let n = experience.rows() as f64;
     let (mut sums, mut squares) = (vec![0.0; count], vec![0.0; count]);
+    let together = experience.together();
     each_view(experience, |view| (0..count).for_each(|c| sums[c] += reader.coordinate(c, view)))?;
+    together.sum("means of coordinates", &mut sums)?;
     let means: Vec<f64> = sums.iter().map(|sum| sum / n).collect();
     each_view(experience, |view| {
         (0..count).for_each(|c| squares[c] += (reader.coordinate(c, view) - means[c]).powi(2))
     })?;
+    together.sum("spreads of coordinates", &mut squares)?;
     let position = |c: usize, n: usize, is_high: bool| {
         let tail = reader.tail(c);
         (if is_high { 1.0 - tail } else { tail }) * (n - 1) as f64
@@ -68,7 +71,7 @@ pub fn stable_fitted_q_stored<V: View>(
             .flat_map(|at| [at.floor() as usize, at.ceil() as usize])
             .collect(),
     };
-    let mut found = order_statistics(count + width, wanted, room, |see| {
+    let mut found = order_statistics(count + width, wanted, room, together, |see| {
         each_view(experience, |view| {
             (0..count).for_each(|c| see(c, reader.coordinate(c, view)));
             view.iter().enumerate().for_each(|(j, x)| see(count + j, *x));
@@ -125,6 +128,13 @@ impl<V: View> Stored<'_, V> {
     }
 }
 
+/// The name of a step that depends on weights: shards whose processors round them otherwise are found out.
+fn step_of(step: &str, weights: &[f64]) -> String {
+    let bits =
+        weights.iter().fold(0u64, |hash, w| hash.rotate_left(5).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ w.to_bits());
+    format!("{step} under weights {bits:016x}")
+}
+
 fn add(sums: &mut Vec<f64>, part: &[f64]) {
     sums.resize(part.len(), 0.0);
     sums.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
@@ -139,6 +149,11 @@ impl<V: View> Passes for Stored<'_, V> {
             counts.iter_mut().zip(own).for_each(|(count, n)| *count += n);
             Ok(())
         })?;
+        let (together, d) = (self.experience.together(), self.map.count());
+        // A shard without people has sums all the same.
+        grams.resize(counts.len() * d * d, 0.0);
+        together.sum("products of features", &mut grams)?;
+        together.counts("transitions by action", &mut counts)?;
         Ok((grams, counts))
     }
 
@@ -155,23 +170,37 @@ impl<V: View> Passes for Stored<'_, V> {
             sweep.targets(weights, discount, backup, None, &mut part);
             moments.iter_mut().zip(&part).for_each(|(sum, x)| *sum += x);
             Ok(())
-        })
+        })?;
+        Ok(self.experience.together().sum(&step_of("targets", weights), moments)?)
     }
 
     fn spread(&self, weights: &[f64], discount: f64, backup: Backup<'_>, n: f64) -> Result<(f64, f64), FittedQError> {
         // Means and squares of blocks, joined: Σ (y − ȳ)² without the cancellation of Σ y² − n ȳ².
-        let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
+        let mut found = [0.0; 3];
+        let join = |found: &mut [f64; 3], own: [f64; 3]| {
+            let ([count, mean, squares], [own_count, own_mean, own_squares]) = (found, own);
+            if own_count > 0.0 {
+                let apart: f64 = own_mean - *mean;
+                *squares += own_squares + apart * apart * *count * own_count / (*count + own_count);
+                *count += own_count;
+                *mean += apart * own_count / *count;
+            }
+        };
         self.each_sweep(|sweep| {
             let own = sweep.gram_counts().iter().sum::<usize>() as f64;
             if own > 0.0 {
-                let (own_mean, own_squares) = Passes::spread(sweep, weights, discount, backup, own)?;
-                let apart: f64 = own_mean - mean;
-                squares += own_squares + apart * apart * count * own / (count + own);
-                count += own;
-                mean += apart * own / count;
+                let (mean, squares) = Passes::spread(sweep, weights, discount, backup, own)?;
+                join(&mut found, [own, mean, squares]);
             }
             Ok(())
         })?;
+        let together = self.experience.together();
+        if !together.is_alone() {
+            let parts = together.rows(&step_of("spread of targets", weights), found.to_vec())?;
+            found = [0.0; 3];
+            parts.iter().for_each(|part| join(&mut found, [part[0], part[1], part[2]]));
+        }
+        let [count, mean, squares] = found;
         debug_assert_eq!(count, n);
         Ok((mean, squares))
     }
@@ -190,6 +219,9 @@ impl<V: View> Passes for Stored<'_, V> {
             add(&mut squares, &own);
             Ok(())
         })?;
+        squares.resize(design.len(), 0.0);
+        let together = self.experience.together();
+        together.sum(&step_of("effects of people", weights), std::iter::once(&mut residual).chain(&mut squares))?;
         Ok((residual, squares))
     }
 

@@ -7,8 +7,8 @@ use super::regression::resolve;
 use super::spline::NaturalSpline;
 use super::terms::Block;
 use crate::kernel::data::{Panel, Person};
-use crate::kernel::numeric::Gram;
 use crate::kernel::numeric::ridge_path::{RidgePath, squares_of_gram, squares_of_rows};
+use crate::kernel::numeric::{Gram, ShardError, Together};
 
 /// Knots of a spline, at quantiles of the states. The penalty decides how much of them is used; a dozen are enough for any function that
 /// the noise of such studies lets one see.
@@ -36,7 +36,24 @@ pub(super) struct Bunches {
 
 impl Bunches {
     pub fn new(levels: usize) -> Self {
-        Self { place: 0, met: vec![(0, [false; FOLDS]); levels] }
+        Self::after(0, levels)
+    }
+
+    /// Of people of whom `place` others come before.
+    pub fn after(place: usize, levels: usize) -> Self {
+        Self { place, met: vec![(0, [false; FOLDS]); levels] }
+    }
+
+    /// Those whom all shards have met.
+    pub fn join(&mut self, together: &dyn Together) -> Result<(), ShardError> {
+        let own = self.met.iter().flat_map(|(count, folds)| [*count].into_iter().chain(folds.map(usize::from)));
+        let mut all: Vec<usize> = own.collect();
+        together.counts("people met", &mut all)?;
+        for ((count, folds), all) in self.met.iter_mut().zip(all.chunks_exact(1 + FOLDS)) {
+            *count = all[0];
+            folds.iter_mut().zip(&all[1..]).for_each(|(fold, shards)| *fold = *shards > 0);
+        }
+        Ok(())
     }
 
     /// Meets the next person.
@@ -49,10 +66,15 @@ impl Bunches {
 
     /// What gives each person their fold, once everybody was met.
     pub fn counter(&self) -> FoldCounter {
+        self.counter_after(0, vec![0; self.met.len()])
+    }
+
+    /// The same for people of whom `place` others come before, `met` of them at each level.
+    pub fn counter_after(&self, place: usize, met: Vec<usize>) -> FoldCounter {
         let is_bunched =
             |(count, folds): &(usize, [bool; FOLDS])| *count > 1 && folds.iter().filter(|f| **f).count() == 1;
         let within_levels = self.met.iter().any(is_bunched);
-        FoldCounter { within_levels, place: 0, met: vec![0; self.met.len()] }
+        FoldCounter { within_levels, place, met }
     }
 }
 
@@ -255,13 +277,36 @@ impl FoldSums {
     }
 
     /// The sums of everybody who was added.
-    pub fn finish(self, bends: &Bends) -> Folds {
-        let Self { width, rows, are_rows, mut kept, mut grams, .. } = self;
-        for (gram, rest) in grams.iter_mut().zip(&mut kept) {
-            gram.add_rows(rest);
-            *rest = bends.of_gram(gram.matrix(), width);
+    pub fn finish(mut self, bends: &Bends) -> Folds {
+        self.add_rest();
+        self.folds(bends)
+    }
+
+    /// The sums of everybody who was added in any shard.
+    pub fn finish_together(mut self, bends: &Bends, together: &dyn Together) -> Result<Folds, ShardError> {
+        self.add_rest();
+        together.counts("rows of folds", &mut self.rows)?;
+        if self.are_rows {
+            for kept in &mut self.kept {
+                *kept = together.numbers("rows", std::mem::take(kept))?.concat();
+            }
+        } else {
+            together.sum("products of columns by fold", self.grams.iter_mut().flat_map(Gram::sums_mut))?;
         }
-        Folds { width, rows, are_rows, sums: kept }
+        Ok(self.folds(bends))
+    }
+
+    fn add_rest(&mut self) {
+        for (gram, rest) in self.grams.iter_mut().zip(&mut self.kept) {
+            gram.add_rows(rest);
+            rest.clear();
+        }
+    }
+
+    fn folds(self, bends: &Bends) -> Folds {
+        let Self { width, rows, are_rows, kept, grams, .. } = self;
+        let sums = if are_rows { kept } else { grams.iter().map(|gram| bends.of_gram(gram.matrix(), width)).collect() };
+        Folds { width, rows, are_rows, sums }
     }
 }
 
