@@ -4,7 +4,7 @@ use super::error::CliError;
 use super::options::{DataOptions, LISTED};
 use super::output::note;
 use clap::Args;
-use counterfair::fair::{LargePeople, Memory};
+use counterfair::fair::{LargePeople, Memory, Shard};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -91,17 +91,20 @@ pub struct TooSmall {
 impl MemoryOptions {
     /// The memory allowed if a file needs more than that, by its size.
     pub fn needed_for(&self, data: &Path) -> Result<Option<TooSmall>, CliError> {
+        let limit = self.limit(data)?;
+        Ok((limit.needed > limit.memory.bytes as u64).then_some(limit))
+    }
+
+    /// The memory allowed, whatever a file needs.
+    pub fn limit(&self, data: &Path) -> Result<TooSmall, CliError> {
         let bytes = self.memory.map_or_else(default_bytes, |Size(bytes)| bytes);
         let needed = text_of(data).saturating_mul(PER_BYTE_OF_TEXT);
-        if needed <= bytes {
-            return Ok(None);
-        }
         let scratch = self.scratch.clone().unwrap_or_else(std::env::temp_dir);
         if !scratch.is_dir() {
             return Err(CliError::Argument(format!("--scratch {}: there is no such folder", scratch.display())));
         }
         let memory = Memory { bytes: usize::try_from(bytes).unwrap_or(usize::MAX), scratch };
-        Ok(Some(TooSmall { memory, needed }))
+        Ok(TooSmall { memory, needed })
     }
 }
 
@@ -125,7 +128,7 @@ fn default_bytes() -> u64 {
 pub fn read(data: &DataOptions, limit: &TooSmall, keep: bool) -> Result<LargePeople, CliError> {
     let TooSmall { memory, needed } = limit;
     let people = LargePeople::read(&data.data, &data.options(), memory, keep)?;
-    let (sketch, repairs) = (people.sketch(), people.sketch().repairs());
+    let sketch = people.sketch();
     let (count, share) = (people.panel().people(), memory.bytes as f64 / *needed as f64);
     note(format_args!(
         "{}: {count} people would take about {:.1} MB of memory, {:.1} are allowed (room for about {:.0} people); they were laid down in {} for \
@@ -136,6 +139,30 @@ pub fn read(data: &DataOptions, limit: &TooSmall, keep: bool) -> Result<LargePeo
         share * count as f64,
         memory.scratch.display()
     ));
+    describe(&people);
+    Ok(people)
+}
+
+/// Reads the people of a shard onto disk, and says so.
+pub fn read_shard(data: &DataOptions, limit: &TooSmall, shard: &Shard) -> Result<LargePeople, CliError> {
+    let waiting = |line: &str| note(line);
+    let people = LargePeople::read_shard(&data.data, &data.options(), &limit.memory, shard, waiting)?;
+    note(format_args!(
+        "{}: shard {}/{} has {} of {} people; they were laid down in {} for as long as this runs",
+        people.sketch().name(),
+        shard.number,
+        shard.of,
+        people.own_people(),
+        people.panel().people(),
+        limit.memory.scratch.display()
+    ));
+    describe(&people);
+    Ok(people)
+}
+
+/// Says what was found out about a file and repaired in it.
+fn describe(people: &LargePeople) {
+    let (sketch, repairs) = (people.sketch(), people.sketch().repairs());
     sketch.notes().iter().for_each(|line| note(format_args!("{}: {line}", sketch.name())));
     let (cuts, gaps) = people.cuts();
     if !repairs.is_none() {
@@ -151,7 +178,6 @@ pub fn read(data: &DataOptions, limit: &TooSmall, keep: bool) -> Result<LargePeo
             note(format_args!("  and {} more people", cuts - LISTED));
         }
     }
-    Ok(people)
 }
 
 #[cfg(test)]

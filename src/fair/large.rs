@@ -4,12 +4,15 @@ use super::policy::Parts;
 use super::{
     Error, Learned, Learner, Manifest, Method, People, Policy, Preprocessing, Seen, StoredQ, ValueClass, warnings,
 };
-use crate::kernel::data::{LargeRead, ReadOptions, Scratch, StoredPanel, read_large, write_preprocessed_blocks};
+use crate::kernel::data::{
+    DataError, Exchange, LargeRead, ReadOptions, Scratch, Spent, StoredPanel, read_large, write_preprocessed_blocks,
+};
 use crate::kernel::learn::features::Features;
 use crate::kernel::learn::{Coordinates, FittedQError, StableQ, StableSettings, StoredChart, stable_fitted_q_stored};
 use crate::kernel::model::fitted::{FitError, Fitted, fit_stored};
+use crate::kernel::numeric::{Alone, ShardError, Together};
 use crate::kernel::preprocess::{Full, Preprocessor, Sequential, Unaware, View, batch, stored_batch};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How much memory may be used, and where there is room on disk.
@@ -18,7 +21,21 @@ pub struct Memory {
     /// Bytes.
     pub bytes: usize,
     /// The folder in which scratch files are laid down and removed again.
-    pub scratch: std::path::PathBuf,
+    pub scratch: PathBuf,
+}
+
+/// One of several machines that learn from one file, each from a stretch of its people.
+///
+/// All of them have to work at the same time: each step of learning is a sum over everybody, and nobody goes on without those of the others. A
+/// machine that was stopped can be started again with the same command; the others wait for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shard {
+    /// Which it is, from 1.
+    pub number: usize,
+    /// How many there are.
+    pub of: usize,
+    /// A folder that all of them see, empty at first, through which they exchange their sums.
+    pub folder: PathBuf,
 }
 
 /// People on disk, with what is needed to write them back or to read more of their kind.
@@ -28,6 +45,7 @@ pub struct LargePeople {
     /// Names, columns and remarks about the file; nobody is in its panel.
     people: People,
     memory: usize,
+    shards: Option<Arc<Exchange>>,
 }
 
 /// The share of the memory allowed that numbers held at once may take, in numbers of eight bytes.
@@ -41,9 +59,57 @@ impl LargePeople {
     /// [`Error::Data`], which names file, line, column and value.
     pub fn read(path: &Path, options: &ReadOptions, memory: &Memory, keep: bool) -> Result<Self, Error> {
         let scratch = Arc::new(Scratch::new(&memory.scratch)?);
-        let read = read_large(path, options, memory.bytes, &scratch, keep)?;
+        let alone: Arc<dyn Together> = Arc::new(Alone);
+        let read = read_large(path, options, memory.bytes, &scratch, keep, &alone)?;
         let people = People::without_rows(path, &read);
-        Ok(Self { read, people, memory: memory.bytes })
+        Ok(Self { read, people, memory: memory.bytes, shards: None })
+    }
+
+    /// Reads the stretch of a file that belongs to a shard; all shards read the same file. `waiting` is told when others let this one wait.
+    ///
+    /// What is counted (people, levels, repairs) is counted over all shards.
+    ///
+    /// # Errors
+    /// [`Error::Data`], which names file, line, column and value, also where another shard met it; or what keeps shards from working together.
+    pub fn read_shard(
+        path: &Path,
+        options: &ReadOptions,
+        memory: &Memory,
+        shard: &Shard,
+        waiting: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Result<Self, Error> {
+        let Shard { number, of, folder } = shard;
+        if !(1..=*of).contains(number) {
+            return Err(DataError::from(ShardError(format!("there is no shard {number}/{of}"))).into());
+        }
+        let shards = Exchange::open(folder, (number - 1, *of), Box::new(waiting)).map_err(DataError::from)?;
+        let shards = Arc::new(shards);
+        let together: Arc<dyn Together> = shards.clone();
+        let read = || -> Result<(LargeRead, usize), Error> {
+            let length = std::fs::metadata(path).map_or(0, |found| found.len());
+            let what = format!("{}, {length} bytes, {options:?}", env!("CARGO_PKG_VERSION"));
+            shards.same("the file and how it is read", &what).map_err(DataError::from)?;
+            // Stretches are cut between blocks, whose size the memory decides.
+            let (mut least, mut most) = ([memory.bytes as f64], [memory.bytes as f64]);
+            together.ranges("memory", &mut least, &mut most).map_err(DataError::from)?;
+            let scratch = Arc::new(Scratch::new(&memory.scratch)?);
+            let bytes = least[0] as usize;
+            Ok((read_large(path, options, bytes, &scratch, false, &together)?, bytes))
+        };
+        let (read, memory) = read().inspect_err(|error| shards.stop(&error.to_string()))?;
+        let people = People::without_rows(path, &read);
+        Ok(Self { read, people, memory, shards: Some(shards) })
+    }
+
+    /// People of this shard.
+    pub fn own_people(&self) -> usize {
+        self.read.panel.own_people()
+    }
+
+    /// What it took to put shards together.
+    #[doc(hidden)]
+    pub fn spent(&self) -> Option<Spent> {
+        self.shards.as_ref().map(|shards| shards.spent())
     }
 
     /// Names, columns and notes; its panel is empty.
@@ -113,11 +179,24 @@ impl LargePeople {
 impl Learner {
     /// [`learn_watched`](Self::learn_watched) for people on disk. Each iteration of fitted Q is a pass over what was laid down there.
     ///
+    /// Shards learn the same policy, which is that of one machine to rounding.
+    ///
     /// No certificate of unfairness is kept, and stability is not looked at: both refit on resampled people.
     ///
     /// # Errors
     /// Those of [`learn`](Self::learn), and where a step has no form for people on disk one that says so.
     pub fn learn_large(&self, people: &LargePeople, watch: &mut dyn FnMut(&str)) -> Result<Learned, Error> {
+        let Some(shards) = &people.shards else { return self.learn_stored(people, watch) };
+        let mut learned = || {
+            shards.same("how to learn", &format!("{self:?}")).map_err(DataError::from)?;
+            let learned = self.learn_stored(people, watch)?;
+            shards.same("policy", &serde_json::json!(learned.policy).to_string()).map_err(DataError::from)?;
+            Ok(learned)
+        };
+        learned().inspect_err(|error: &Error| shards.stop(&error.to_string()))
+    }
+
+    fn learn_stored(&self, people: &LargePeople, watch: &mut dyn FnMut(&str)) -> Result<Learned, Error> {
         let panel = people.panel();
         let state_dim = panel.state_dim();
         let ValueClass::Stable(settings) = &self.values else {

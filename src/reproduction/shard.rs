@@ -20,6 +20,11 @@ impl Shard {
     /// Everything.
     pub const WHOLE: Self = Self { number: 1, of: 1 };
 
+    /// k, from 1.
+    pub fn number(self) -> usize {
+        self.number
+    }
+
     /// n.
     pub fn of(self) -> usize {
         self.of

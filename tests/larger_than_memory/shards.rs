@@ -1,0 +1,153 @@
+//! Shards that learn together give the policy of one machine.
+
+use super::{Folder, apart, simulated};
+use counterfair::fair::{LargePeople, Shard};
+use counterfair::prelude::*;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+fn shard(folder: &Path, number: usize, of: usize) -> Shard {
+    Shard { number, of, folder: folder.to_path_buf() }
+}
+
+/// What `of` shards learn, each in a thread of its own.
+pub fn learned(path: &Path, folder: &Folder, options: &ReadOptions, learner: &Learner, of: usize) -> Policy {
+    let exchange = folder.file("exchange");
+    let one = |number: usize| {
+        let large =
+            LargePeople::read_shard(path, options, &folder.memory(), &shard(&exchange, number, of), |_| {}).unwrap();
+        assert!(large.own_people() > 0 && large.own_people() < large.panel().people());
+        (large.own_people(), large.panel().people(), learner.learn_large(&large, &mut |_| {}).unwrap().policy)
+    };
+    let found: Vec<(usize, usize, Policy)> = thread::scope(|scope| {
+        let handles: Vec<_> = (1..=of).map(|number| scope.spawn(move || one(number))).collect();
+        handles.into_iter().map(|handle| handle.join().unwrap()).collect()
+    });
+    fs::remove_dir_all(&exchange).unwrap();
+    assert_eq!(found.iter().map(|(own, ..)| own).sum::<usize>(), found[0].1, "everybody is in one shard");
+    assert!(found.iter().all(|(_, _, policy)| *policy == found[0].2), "all shards have one policy");
+    found.into_iter().next().unwrap().2
+}
+
+/// A policy file without the degrees of freedom of what has no noise: any smoothness fits it to rounding.
+pub fn determined(mut policy: Value) -> Value {
+    for report in policy.pointer_mut("/mechanism/reports").and_then(Value::as_array_mut).into_iter().flatten() {
+        let sd: Vec<f64> = report["residual_sd"].as_array().unwrap().iter().map(|sd| sd.as_f64().unwrap()).collect();
+        for (degrees, sd) in report["degrees"].as_array_mut().unwrap().iter_mut().zip(sd) {
+            if sd < 1e-9 {
+                *degrees = Value::Null;
+            }
+        }
+    }
+    policy
+}
+
+#[test]
+fn what_is_wrong_in_one_stretch_is_told_to_all_shards() {
+    let folder = Folder::new("told");
+    let path = folder.file("people.csv");
+    let text = simulated(&folder, "linear");
+    let wrong: String = text
+        .lines()
+        .enumerate()
+        .map(|(i, row)| match i {
+            // In the second half of the file.
+            4000 => format!("{}x\n", row),
+            _ => format!("{row}\n"),
+        })
+        .collect();
+    fs::write(&path, wrong.as_str()).unwrap();
+    let exchange = folder.file("exchange");
+    let error = |number: usize| {
+        LargePeople::read_shard(&path, &ReadOptions::default(), &folder.memory(), &shard(&exchange, number, 2), |_| {})
+            .unwrap_err()
+            .to_string()
+    };
+    thread::scope(|scope| {
+        let handles = [1, 2].map(|number| scope.spawn(move || error(number)));
+        for error in handles.map(|handle| handle.join().unwrap()) {
+            assert!(error.contains("line 4001, column state1"), "{error}");
+        }
+    });
+}
+
+/// `learn` as the k-th of n shards, from the command line.
+fn started(folder: &Folder, save: &str, shard: &str, more: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_counterfair"));
+    command.arg("learn").arg("--data").arg(folder.file("people.csv")).arg("--save").arg(folder.file(save));
+    command.args(["--replicates", "0", "--splits", "0", "--memory", "300KB", "--scratch"]).arg(&folder.0);
+    if !shard.is_empty() {
+        command.args(["--shard", shard, "--exchange"]).arg(folder.file("exchange"));
+    }
+    command.args(more).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Standard output and error of a run that has to end well.
+fn ended(child: Child) -> (String, String) {
+    let out = child.wait_with_output().unwrap();
+    let (said, noted) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    assert!(out.status.success(), "{said}{noted}");
+    (said.into_owned(), noted.into_owned())
+}
+
+#[test]
+fn a_shard_that_was_killed_is_started_again_and_the_first_one_saves_the_policy_of_one_machine() {
+    let folder = Folder::new("killed");
+    fs::write(folder.file("people.csv"), simulated(&folder, "spread-by-state")).unwrap();
+    let first = started(&folder, "first.json", "1/2", &[]);
+    let mut second = started(&folder, "second.json", "2/2", &[]);
+    // In the middle: once some thirty sums were said.
+    let journal = folder.file("exchange/shard-2-of-2");
+    for _ in 0..6000 {
+        if fs::metadata(&journal).is_ok_and(|found| found.len() > 20_000) {
+            break;
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+    second.kill().unwrap();
+    let gone = second.wait_with_output().unwrap();
+    assert!(!gone.status.success(), "it was done before it could be killed: nothing was tested");
+    let said_before = fs::metadata(&journal).unwrap().len();
+    let (_, noted) = ended(started(&folder, "second.json", "2/2", &[]));
+    assert!(noted.contains("shard 2/2 has") && noted.contains("of 700 people"), "{noted}");
+    assert!(noted.contains("shards said their sums"), "{noted}");
+    let (said, _) = ended(first);
+    assert!(said.contains("first.json: 4200 transitions; converged"), "{said}");
+    assert!(fs::metadata(&journal).unwrap().len() > said_before);
+    assert!(folder.file("first.json").exists() && !folder.file("second.json").exists());
+
+    ended(started(&folder, "alone.json", "", &[]));
+    let policy = |name: &str| -> Value {
+        let mut policy: Value = serde_json::from_str(&fs::read_to_string(folder.file(name)).unwrap()).unwrap();
+        policy["manifest"]["command"] = Value::Null;
+        policy
+    };
+    let (alone, together) = (determined(policy("alone.json")), determined(policy("first.json")));
+    let difference = apart(&alone, &together, super::SCORING.floor, "");
+    assert!(difference < super::SCORING.most, "{difference}");
+    assert!(folder.scratch_is_empty());
+
+    // The folder is that of this run: another one does not go on with its sums.
+    let other = started(&folder, "first.json", "1/2", &["--discount", "0.8"]).wait_with_output().unwrap();
+    let noted = String::from_utf8_lossy(&other.stderr);
+    assert!(!other.status.success() && noted.contains("said something else at the step “how to learn”"), "{noted}");
+}
+
+#[test]
+fn a_shard_without_a_folder_or_with_a_number_that_is_not_there_is_refused() {
+    let folder = Folder::new("refused");
+    fs::write(folder.file("people.csv"), simulated(&folder, "linear")).unwrap();
+    for (shard, more, why) in [
+        ("", &["--shard", "1/2"][..], "--exchange"),
+        ("3/2", &[], "`3/2` is not a shard"),
+        ("", &["--exchange", "folder"], "--shard"),
+    ] {
+        let out = started(&folder, "policy.json", shard, more).wait_with_output().unwrap();
+        let noted = String::from_utf8_lossy(&out.stderr);
+        assert!(!out.status.success() && noted.contains(why), "{noted}");
+    }
+}
