@@ -47,7 +47,7 @@ impl<'o> Feed<'o> {
     /// How much of the file was read, and how much there is.
     pub fn place(&self) -> (u64, u64) {
         match &self.kind {
-            Kind::Text(text) => (text.taken.load(Ordering::Relaxed), text.length),
+            Kind::Text(text) => (text.taken(), text.length),
             #[cfg(feature = "parquet")]
             Kind::Parquet(rows) => rows.place(),
         }
@@ -86,8 +86,9 @@ struct Text {
     pending: Vec<u8>,
     line: u64,
     separator: u8,
-    /// Bytes of the file taken so far, and how many there are.
-    taken: Arc<AtomicU64>,
+    /// Bytes of text handed on; where it is compressed, those that were taken from the file; and how many there are.
+    handed_on: u64,
+    compressed: Option<Arc<AtomicU64>>,
     length: u64,
 }
 
@@ -100,12 +101,13 @@ impl Text {
         let failed = |source| unreadable(file.clone(), source);
         let opened = File::open(path).map_err(failed)?;
         let length = opened.metadata().map_or(0, |found| found.len());
-        let taken = Arc::new(AtomicU64::new(0));
+        let (taken, mut compressed) = (Arc::new(AtomicU64::new(0)), None);
         let mut input: Box<dyn Read> = Box::new(BufReader::new(Counted { file: opened, taken: taken.clone() }));
         let mut pending = Vec::new();
         input.by_ref().take(HEAD as u64).read_to_end(&mut pending).map_err(failed)?;
         if pending.starts_with(b"\x1f\x8b") {
             notes.push("it is compressed with gzip".into());
+            compressed = Some(taken);
             input = decompressed(Box::new(io::Cursor::new(std::mem::take(&mut pending)).chain(input)), &file)?;
             input.by_ref().take(HEAD as u64).read_to_end(&mut pending).map_err(failed)?;
         }
@@ -120,7 +122,11 @@ impl Text {
             pending = strip_mark(pending);
         }
         let separator = found_separator(&pending, options, notes);
-        Ok(Self { file, input, encoding, chunk, pending, line: 1, separator, taken, length })
+        Ok(Self { file, input, encoding, chunk, pending, line: 1, separator, handed_on: 0, compressed, length })
+    }
+
+    fn taken(&self) -> u64 {
+        self.compressed.as_ref().map_or(self.handed_on, |taken| taken.load(Ordering::Relaxed))
     }
 
     fn fill(
@@ -131,6 +137,7 @@ impl Text {
         notes: &mut Vec<String>,
     ) -> Result<bool, DataError> {
         let (bytes, is_end) = self.next_records()?;
+        self.handed_on += bytes.len() as u64;
         let text = match self.encoding {
             Encoding::Windows1252 => bytes.iter().map(|&b| windows_1252(b)).collect::<String>().into_bytes(),
             Encoding::Utf8 | Encoding::Utf16 => bytes,

@@ -275,7 +275,9 @@ struct Pass<'f> {
     names: (Vec<String>, Vec<String>),
     clock_notes: Vec<String>,
     layout: Option<Layout>,
+    /// People met, and those of them who belong to this shard.
     people: usize,
+    own_people: usize,
 }
 
 impl<'f> Pass<'f> {
@@ -292,6 +294,7 @@ impl<'f> Pass<'f> {
             clock_notes: vec![],
             layout: None,
             people: 0,
+            own_people: 0,
         })
     }
 
@@ -307,6 +310,7 @@ impl<'f> Pass<'f> {
         if self.is_wrong || !is_ours {
             return Ok(());
         }
+        self.own_people += table.ids.len();
         let names = (table.levels.names.clone(), table.actions.names.clone());
         let Read { panel, repairs, notes, layout, .. } =
             match assemble_part(table, &self.file.options, Some(self.given.unwrap_or(pace))) {
@@ -347,9 +351,15 @@ impl<'f> Pass<'f> {
                 _ => ShardError(format!("{file}: shard {}/{parts} has nobody; take fewer shards", part + 1)).into(),
             });
         };
-        let mut people = [self.storing.people()];
-        together.counts("people", &mut people)?;
-        if people[0] == 0 {
+        let (mut met, mut people) = (self.own_people, self.storing.people());
+        together.counts("people", [&mut met, &mut people])?;
+        if met != self.people {
+            let all = self.people;
+            return Err(
+                ShardError(format!("{file}: it has {all} people, and the stretches of all shards {met}")).into()
+            );
+        }
+        if people == 0 {
             return Err(DataError::NothingLeft { file, people: self.people });
         }
         let (levels_used, actions_used) = self.storing.used();
