@@ -37,8 +37,7 @@ impl Scratch {
                 Err(source) => return Err(WriteError { path: folder, source }.into()),
             }
             let lock = folder.join(LOCK);
-            let held = private_file(&lock).and_then(|file| file.try_lock().map(|()| file).map_err(io::Error::other));
-            return match held {
+            return match held(&folder, &lock) {
                 Ok(file) => Ok(Self { folder, count: AtomicU64::new(0), _lock: file }),
                 Err(source) => {
                     let _ = fs::remove_dir_all(&folder);
@@ -66,6 +65,15 @@ impl Drop for Scratch {
         // If this fails the next run removes it.
         let _ = fs::remove_dir_all(&self.folder);
     }
+}
+
+/// A lock that is held from the moment at which it has its name: whoever starts at the same time would take a free one for that of a killed run.
+fn held(folder: &Path, lock: &Path) -> io::Result<File> {
+    let unnamed = folder.join("unnamed");
+    let file = private_file(&unnamed)?;
+    file.try_lock().map_err(io::Error::other)?;
+    fs::rename(&unnamed, lock)?;
+    Ok(file)
 }
 
 fn private_folder(path: &Path) -> io::Result<()> {
@@ -101,6 +109,23 @@ fn remove_leftovers(parent: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn runs_that_start_at_the_same_time_leave_each_other_alone() {
+        let parent = std::env::temp_dir().join(format!("counterfair-scratch-race-{}", std::process::id()));
+        fs::create_dir_all(&parent).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let scratch = Scratch::new(&parent).unwrap();
+                        scratch.create().unwrap();
+                    }
+                });
+            }
+        });
+        fs::remove_dir_all(&parent).unwrap();
+    }
 
     #[test]
     fn a_folder_at_work_is_left_alone_one_of_a_killed_run_is_removed_and_files_are_private() {
