@@ -18,11 +18,14 @@ fn shard(folder: &Path, number: usize, of: usize) -> Shard {
 /// What `of` shards learn, each in a thread of its own.
 pub fn learned(path: &Path, folder: &Folder, options: &ReadOptions, learner: &Learner, of: usize) -> Policy {
     let exchange = folder.file("exchange");
+    let repairs = People::read_with(path, options).unwrap().repairs().clone();
+    let repaired = (repairs.cuts.len(), repairs.rows_dropped);
     let one = |number: usize| {
         // Machines differ in how much they allow; stretches are cut by the least.
         let memory = Memory { bytes: folder.memory().bytes + 40_000 * (number - 1), ..folder.memory() };
         let large = LargePeople::read_shard(path, options, &memory, &shard(&exchange, number, of), |_| {}).unwrap();
         assert!(large.own_people() > 0 && large.own_people() < large.panel().people());
+        assert_eq!((large.cuts().0, large.sketch().repairs().rows_dropped), repaired, "repairs of all shards");
         (large.own_people(), large.panel().people(), learner.learn_large(&large, &mut |_| {}).unwrap().policy)
     };
     let found: Vec<(usize, usize, Policy)> = thread::scope(|scope| {
@@ -77,13 +80,17 @@ fn what_is_wrong_in_one_stretch_is_told_to_all_shards() {
     });
 }
 
-/// A file whose people have other levels: that of the i-th person is `level(i)`.
-fn relabelled(text: &str, level: impl Fn(usize) -> usize) -> String {
+/// A file whose people have other levels: that of the i-th person is `level(i)`. Those before `rewarded` have no rewards.
+fn relabelled(text: &str, rewarded: usize, level: impl Fn(usize) -> usize) -> String {
     let rows = text.lines().enumerate().map(|(at, row)| {
-        // A header, then seven rows for each person, with the level in the third column.
+        // A header, then seven rows for each person, with the level in the third column and the reward in the fifth.
         let mut cells: Vec<String> = row.split(',').map(String::from).collect();
         if at > 0 {
-            cells[2] = level((at - 1) / 7).to_string();
+            let person = (at - 1) / 7;
+            cells[2] = level(person).to_string();
+            if person < rewarded && !cells[4].is_empty() {
+                cells[4] = "0".into();
+            }
         }
         cells.join(",") + "\n"
     });
@@ -95,12 +102,12 @@ fn levels_that_a_stretch_lacks_or_has_in_one_fold_alone_make_no_difference() {
     let folder = Folder::new("levels");
     let path = folder.file("people.csv");
     let text = simulated(&folder, "spread-by-level");
-    assert_eq!(text.lines().next().unwrap().split(',').nth(2), Some("z1"));
+    assert!(text.starts_with("ID,timestamp,z1,action,reward,"));
     let preprocessing = settings(NoiseChoice::Rank);
     let learner = Learner { preprocessing, ..learner(Method::Ours) };
-    // One level after another; then one that begins in every fifth place, where it would be left out of one fold at a time.
-    let ordered = relabelled(&text, |i| i / 240);
-    let bunched = relabelled(&text, |i| usize::from(if i < 200 { i % 5 == 0 } else { i % 3 == 0 }));
+    // One level after another, the first without rewards; then one that begins in every fifth place, so that one fold would have all of it.
+    let ordered = relabelled(&text, 240, |i| i / 240);
+    let bunched = relabelled(&text, 0, |i| usize::from(if i < 200 { i % 5 == 0 } else { i % 3 == 0 }));
     for text in [ordered, bunched] {
         fs::write(&path, text).unwrap();
         same_policy(&path, &folder, &ReadOptions::default(), &learner, SCORING);
