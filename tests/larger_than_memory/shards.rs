@@ -80,16 +80,16 @@ fn what_is_wrong_in_one_stretch_is_told_to_all_shards() {
     });
 }
 
-/// A file whose people have other levels: that of the i-th person is `level(i)`. Those before `rewarded` have no rewards.
-fn relabelled(text: &str, rewarded: usize, level: impl Fn(usize) -> usize) -> String {
+/// A file whose people have other levels and rewards: those of the i-th person.
+fn changed(text: &str, level: impl Fn(usize) -> usize, reward: impl Fn(usize, &str) -> String) -> String {
     let rows = text.lines().enumerate().map(|(at, row)| {
         // A header, then seven rows for each person, with the level in the third column and the reward in the fifth.
         let mut cells: Vec<String> = row.split(',').map(String::from).collect();
         if at > 0 {
             let person = (at - 1) / 7;
             cells[2] = level(person).to_string();
-            if person < rewarded && !cells[4].is_empty() {
-                cells[4] = "0".into();
+            if !cells[4].is_empty() {
+                cells[4] = reward(person, &cells[4]);
             }
         }
         cells.join(",") + "\n"
@@ -106,9 +106,13 @@ fn levels_that_a_stretch_lacks_or_has_in_one_fold_alone_make_no_difference() {
     let preprocessing = settings(NoiseChoice::Rank);
     let learner = Learner { preprocessing, ..learner(Method::Ours) };
     // One level after another, the first without rewards; then one that begins in every fifth place, so that one fold would have all of it.
-    let ordered = relabelled(&text, 240, |i| i / 240);
-    let bunched = relabelled(&text, 0, |i| usize::from(if i < 200 { i % 5 == 0 } else { i % 3 == 0 }));
-    for text in [ordered, bunched] {
+    let ordered = changed(&text, |i| i / 300, |i, reward| if i < 300 { "0".into() } else { reward.into() });
+    let bunched = |i: usize| usize::from(if i < 300 { i % 5 == 0 } else { i % 3 == 0 });
+    let bunched = changed(&text, bunched, |_, reward| reward.into());
+    // Rewards of two values, of which the last stretch has a third.
+    let few = |i: usize, reward: &str| (usize::from(reward.starts_with('-')) + usize::from(i > 600)).to_string();
+    let few = changed(&text, |i| i % 2, few);
+    for text in [ordered, bunched, few] {
         fs::write(&path, text).unwrap();
         same_policy(&path, &folder, &ReadOptions::default(), &learner, SCORING);
     }

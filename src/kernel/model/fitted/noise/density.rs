@@ -24,9 +24,12 @@ impl Density {
         Self::of_mass(n, sd, quartiles, &mass)
     }
 
+    /// Points of the grid.
+    pub const POINTS: usize = CELLS + 1;
+
     /// Shares 1/n of a residual between the two points of the grid that it lies between.
     pub fn add_mass(mass: &mut Vec<f64>, x: f64, n: f64) {
-        mass.resize(CELLS + 1, 0.0);
+        mass.resize(Self::POINTS, 0.0);
         let at = ((x + REACH) / (2.0 * REACH / CELLS as f64)).clamp(0.0, CELLS as f64);
         let cell = (at as usize).min(CELLS - 1);
         let share = at - cell as f64;

@@ -563,12 +563,8 @@ impl Cell {
 
     /// Puts those of all shards together.
     fn join(cells: &mut [Self], together: &dyn Together) -> Result<(), ShardError> {
-        let longest = cells.iter().map(|cell| cell.mass.len()).max().unwrap_or(0);
-        let (mut none, mut most) = ([0.0], [longest as f64]);
-        together.ranges("grid of densities", &mut none, &mut most)?;
-        if !together.is_alone() {
-            cells.iter_mut().for_each(|cell| cell.mass.resize(most[0] as usize, 0.0));
-        }
+        // A shard may have nobody of a group.
+        cells.iter_mut().for_each(|cell| cell.mass.resize(Density::POINTS, 0.0));
         together.sum("mass of residuals", cells.iter_mut().flat_map(|cell| &mut cell.mass))?;
         Gain::join(cells.iter_mut().map(|cell| &mut cell.gain), together)
     }
