@@ -3,7 +3,7 @@
 use super::error::CliError;
 use super::large::SampleOptions;
 use super::options::{Missing, ModelOptions, ReadingOptions, say_about};
-use super::output::{say, say_json, stages, table, warn};
+use super::output::{decimal, say, say_json, stages, table, warn};
 use super::program::{NamedCommand, PolicyOptions};
 use counterfair::fair::{Audit, AuditSettings, JUDGED, Policy};
 use counterfair::kernel::data::Panel;
@@ -159,9 +159,13 @@ fn subtracted(name: &str) -> &str {
     if name == "received" { "what people received" } else { name }
 }
 
+fn from_to(low: f64, high: f64) -> String {
+    format!("{} to {}", decimal(low, 4), decimal(high, 4))
+}
+
 fn cells(mean: f64, (low, high): (f64, f64)) -> Vec<String> {
-    let interval = if low.is_finite() { format!("{low:.4} to {high:.4}") } else { "unknown".into() };
-    vec![format!("{mean:.4}"), interval]
+    let interval = if low.is_finite() { from_to(low, high) } else { "unknown".into() };
+    vec![decimal(mean, 4), interval]
 }
 
 fn row(name: String, mean: f64, interval: (f64, f64)) -> Vec<String> {
@@ -196,7 +200,8 @@ fn as_tables(policy: &Policy, panel: &Panel, audit: &Audit, weighed: bool) -> St
     let (low, high) = values.allowed;
     line!(
         out,
-        "rewards allow values from {low:.4} to {high:.4}; {} people, up to {} decisions",
+        "rewards allow values from {}; {} people, up to {} decisions",
+        from_to(low, high),
         values.people,
         values.horizon
     );
@@ -222,9 +227,10 @@ fn as_tables(policy: &Policy, panel: &Panel, audit: &Audit, weighed: bool) -> St
             let (low, high) = law.interval(CONFIDENCE);
             line!(
                 out,
-                "CF metric {:.4}, interval {low:.4} to {high:.4}: at most {:.4} with 95 % confidence, if noise is as modelled",
-                law.mean(),
-                law.upper(CONFIDENCE)
+                "CF metric {}, interval {}: at most {} with 95 % confidence, if noise is as modelled",
+                decimal(law.mean(), 4),
+                from_to(low, high),
+                decimal(law.upper(CONFIDENCE), 4)
             );
             let gap = &law.parity_gap;
             let finite = law
@@ -232,11 +238,10 @@ fn as_tables(policy: &Policy, panel: &Panel, audit: &Audit, weighed: bool) -> St
                 .map_or(String::new(), |bound| format!("; at most {bound:.4} for any number of judged people"));
             line!(
                 out,
-                "at least {:.4} whatever the noise (parity gap at the first decision {:.4}, interval {:.4} to {:.4}){finite}",
-                gap.interval.0,
-                gap.estimate,
-                gap.interval.0,
-                gap.interval.1
+                "at least {} whatever the noise (parity gap at the first decision {}, interval {}){finite}",
+                decimal(gap.interval.0, 4),
+                decimal(gap.estimate, 4),
+                from_to(gap.interval.0, gap.interval.1)
             );
         }
         Err(reason) => line!(out, "CF metric: not given, {reason}"),
@@ -281,7 +286,7 @@ fn add_staying(out: &mut String, staying: &StayingModel) {
 
 fn add_sensitivity(out: &mut String, sensitivity: &counterfair::fair::Sensitivity) {
     let curve = |curve: &counterfair::kernel::evaluate::sensitivity::Curve| {
-        curve.at.iter().zip(curve.means()).map(|(x, y)| vec![format!("{x}"), format!("{y:.4}")]).collect::<Vec<_>>()
+        curve.at.iter().zip(curve.means()).map(|(x, y)| vec![format!("{x}"), decimal(y, 4)]).collect::<Vec<_>>()
     };
     line!(out, "{}", table(&["correlation ρ of noise between worlds", "CF metric"], curve(&sensitivity.correlation)));
     for (name, crossing) in &sensitivity.crossings {
@@ -296,10 +301,8 @@ fn add_sensitivity(out: &mut String, sensitivity: &counterfair::fair::Sensitivit
         table(&["share λ of the levels' difference that is causal", "CF metric"], curve(&sensitivity.share))
     );
     if !sensitivity.confounding.is_empty() {
-        let rows = sensitivity
-            .confounding
-            .iter()
-            .map(|(gamma, (low, high))| vec![format!("{gamma}"), format!("{low:.4} to {high:.4}")]);
+        let rows =
+            sensitivity.confounding.iter().map(|(gamma, (low, high))| vec![format!("{gamma}"), from_to(*low, *high)]);
         line!(out, "{}", table(&["hidden confounding of actions up to Γ", "value minus what people received"], rows));
         match sensitivity.tipping {
             Some(gamma) if gamma <= 1.0 => {

@@ -127,6 +127,15 @@ pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Ta
     table
 }
 
+/// A number with so many decimals; one that rounds to zero has no sign.
+pub fn decimal(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(digits) if digits.chars().all(|c| matches!(c, '0' | '.')) => digits.into(),
+        _ => text,
+    }
+}
+
 /// Which noise model each output has and why, where it was looked at.
 pub fn noise_report(fitted: &Fitted) -> Option<&NoiseReport> {
     fitted.fitted_noise().map(FittedNoise::report)
@@ -150,4 +159,17 @@ pub fn mechanism_table(fitted: &Fitted, people: &People) -> Table {
         row
     });
     table(&header.iter().map(String::as_str).collect::<Vec<_>>(), rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_rounds_to_zero_has_no_sign_and_all_else_keeps_its_own() {
+        assert_eq!([-0.0, -1e-17, -0.000_049, 0.000_049].map(|x| decimal(x, 4)), ["0.0000"; 4]);
+        assert_eq!([-0.000_051, -10.0, 0.5].map(|x| decimal(x, 4)), ["-0.0001", "-10.0000", "0.5000"]);
+        assert_eq!([-0.4, -0.6].map(|x| decimal(x, 0)), ["0", "-1"]);
+        assert_eq!([f64::NEG_INFINITY, f64::NAN].map(|x| decimal(x, 2)), ["-inf", "NaN"]);
+    }
 }

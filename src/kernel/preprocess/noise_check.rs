@@ -93,7 +93,8 @@ pub fn check_noise(mechanism: &impl Mechanism, panel: &Panel, report: Option<&No
         let (before, after) = (equality(&noise.before[slot], levels), equality(&noise.after[slot], levels));
         let reported = report.and_then(|report| report.outputs.get(j)).map(|output| output.nature);
         // What is left of an output without noise is rounding, whose shape says nothing.
-        let is_rounding = noise.before[slot].iter().all(|value| value.x.abs() <= NOISELESS * size(panel, output));
+        let rounding = NOISELESS * size(panel, output);
+        let is_rounding = noise.before[slot].iter().all(|value| value.x.abs() <= rounding);
         let nature = reported.or(is_rounding.then_some(Nature::Noiseless));
         OutputCheck {
             output: j,
