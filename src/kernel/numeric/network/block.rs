@@ -82,8 +82,12 @@ fn product<Q: Quad>(
 ) {
     let width = out.len();
     let mut first = 0;
-    // Fewer outputs, more rows at a time: each tile keeps eight sums in registers.
-    while first + 4 <= width {
+    // Twelve sums in registers hide the latency of a fused product; below six outputs, more rows at a time and eight sums.
+    while first + 6 <= width {
+        tile::<Q, 6, 2>(quad, w, x, out, first, rows, &start, &finish);
+        first += 6;
+    }
+    if first + 4 <= width {
         tile::<Q, 4, 2>(quad, w, x, out, first, rows, &start, &finish);
         first += 4;
     }
@@ -98,7 +102,7 @@ fn product<Q: Quad>(
 
 /// [`product`] for the J outputs from `first` on, R vectors of rows at a time.
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "the inside of `product`, cut out to be compiled for three shapes")]
+#[expect(clippy::too_many_arguments, reason = "the inside of `product`, cut out to be compiled for four shapes")]
 fn tile<Q: Quad, const J: usize, const R: usize>(
     quad: Q,
     w: &[f64],
