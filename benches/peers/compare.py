@@ -138,6 +138,7 @@ class Comparison:
     def nets(self):
         """Against PyTorch: mini-batches of 512, as means are fitted, and all rows at once, as action values are."""
         rows = 10_000
+        net_torch.keep_memory()
         for hidden, bar in [([32], BARS["net32"]), ([64, 64], BARS["net64"])]:
             for batch, epochs in [(512, 5), (None, 40)]:
                 net = net_torch.Net([4, *hidden, 2], rows)
