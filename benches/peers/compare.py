@@ -8,12 +8,15 @@ import sys
 import tempfile
 
 import numpy as np
+import pandas
 import torch
 from threadpoolctl import threadpool_limits
 
 import fqi_numpy
 import machine
 import net_torch
+import splines_scipy
+import splines_sklearn
 import tuples
 import whole_pycfrl
 from fqi_sklearn import Loop
@@ -24,7 +27,7 @@ HORIZON = 20
 # d features: monomials of this degree in these coordinates, with this many levels.
 FEATURES = {6: (2, 2, 1), 15: (2, 4, 1), 50: (3, 4, 2)}
 # Ratios that the library is held to, one thread against one thread.
-BARS = dict(numpy=3, sklearn=20, pipeline=1000, neural=10, net32=5, net64=2, stream=1.5)
+BARS = dict(numpy=3, sklearn=20, pipeline=1000, neural=10, net32=5, net64=2.5, stream=1.5)
 # A measurement lasts at least so many seconds, so that clocks and calls do not matter.
 LASTS = 0.15
 # What rounding may do to weights after some iterations of well-conditioned regressions.
@@ -135,6 +138,7 @@ class Comparison:
     def nets(self):
         """Against PyTorch: mini-batches of 512, as means are fitted, and all rows at once, as action values are."""
         rows = 10_000
+        net_torch.keep_memory()
         for hidden, bar in [([32], BARS["net32"]), ([64, 64], BARS["net64"])]:
             for batch, epochs in [(512, 5), (None, 40)]:
                 net = net_torch.Net([4, *hidden, 2], rows)
@@ -161,6 +165,53 @@ class Comparison:
                     if batch is None and abs(losses["ours"] / losses["peer"] - 1) > AGREEMENT:
                         raise RuntimeError(f"after the same steps the losses are {losses}")
                     self.note("gradient step", "PyTorch", threads, size, bar, result, losses=losses)
+
+    def splines(self):
+        """The default mechanism's regression, levels together: the same in SciPy, and what scikit-learn offers for the job.
+
+        Ours also takes the slopes of the fit, to pass over penalties that would make iterated states grow, and its gain on the data.
+        """
+        people, side = 500, self.sides[1]
+        for coordinates in [1, 3] if self.quick else [1, 3, 10]:
+            data = tuples.draw(people, HORIZON, coordinates, 2)
+            # Something to bend for.
+            data.rewards += np.sin(2 * data.states[:, :-1]).sum(axis=2)
+            spec = data.write(self.folder / f"splines-{coordinates}")
+            size = dict(rows=people * HORIZON, coordinates=coordinates)
+            once = side.ask("splines", tuples=spec, repeat=1)
+            repeat = max(1, round(LASTS / once["time"]["wall"]))
+            ours = lambda: side.ask("splines", tuples=spec, repeat=repeat)["time"]
+            with threadpool_limits(1):
+                fitted, degrees = splines_scipy.fit(data)
+                gap = difference(fitted.ravel(), np.array(once["fitted"]))
+                if not np.allclose(degrees, once["degrees"], rtol=1e-6):
+                    raise RuntimeError(f"degrees of freedom are {degrees} and {once['degrees']}")
+                peer = lambda: timed(lambda: splines_scipy.fit(data))[0]
+                self.note("the same penalised spline fit, 17 penalties, 5 folds", "NumPy and SciPy", 1, size, None,
+                          alternate(ours, peer, 3 if self.quick else 9, "cpu"), difference=gap)  # fmt: skip
+                peer = lambda: timed(lambda: splines_sklearn.fit(data))[0]
+                peer()
+                self.note("spline fit by its parts (ridge penalty), 17 penalties, 5 folds", "scikit-learn", 1, size, None,
+                          alternate(ours, peer, 1 if self.quick else 3, "cpu"))  # fmt: skip
+
+    def readers(self):
+        """A file in long form: pandas gives columns; PyCFRL and we give people, and we check every cell and the times of every person."""
+        people, horizon = (500 if self.quick else 10_000), 20
+        csv, side = str(self.folder / "long.csv"), self.sides[1]
+        side.ask("simulate", people=people, horizon=horizon, csv=csv)
+        size = dict(people=people, horizon=horizon, megabytes=round(os.path.getsize(csv) / 1e6, 1))
+        once = side.ask("read", csv=csv, repeat=1)
+        frame = pandas.read_csv(csv, engine="c")
+        sums = [frame["state1"].sum(), frame["reward"].sum()]
+        if once["people"] != frame["ID"].nunique() or not np.allclose(sums, once["sums"], rtol=AGREEMENT):
+            raise RuntimeError(f"pandas reads {sums}, we read {once['sums']}")
+        repeat = max(1, round(LASTS / once["time"]["wall"]))
+        ours = lambda: side.ask("read", csv=csv, repeat=repeat)["time"]
+        peer = lambda: timed(lambda: pandas.read_csv(csv, engine="c"))[0]
+        self.note("a CSV file to people, against its columns alone", "pandas.read_csv (C)", 1, size, None,
+                  alternate(ours, peer, 3 if self.quick else 9, "cpu"))  # fmt: skip
+        peer = lambda: timed(lambda: whole_pycfrl.read(csv, horizon))[0]
+        self.note("a CSV file to people", "PyCFRL", 1, size, None, alternate(ours, peer, 1 if self.quick else 3, "cpu"))
 
     def pipelines(self):
         """Against PyCFRL, from a file to a policy; its neural default takes minutes, so there are few turns."""
@@ -193,10 +244,11 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--largest", type=int, default=2_000_000, help="the most tuples; sizes beyond are left unmeasured")
-    parser.add_argument("--only", choices=["fitted_q", "stream", "nets", "pipelines"], nargs="*")
+    every = ["fitted_q", "stream", "nets", "splines", "readers", "pipelines"]
+    parser.add_argument("--only", choices=every, nargs="*", help="only these; the other rows of the results are kept")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("results.json"))
     arguments = parser.parse_args()
-    parts = arguments.only or ["fitted_q", "stream", "nets", "pipelines"]
+    parts = arguments.only or every
     about = machine.describe()
     with tempfile.TemporaryDirectory() as folder:
         comparison = Comparison(arguments, pathlib.Path(folder))
@@ -210,10 +262,9 @@ def main():
                     ways = comparison.fitted_q(n, d, ways[:2] if n > 200_000 else fqi_numpy.WAYS)
         if "stream" in parts:
             comparison.stream()
-        if "nets" in parts:
-            comparison.nets()
-        if "pipelines" in parts:
-            comparison.pipelines()
+        for part in ["nets", "splines", "readers", "pipelines"]:
+            if part in parts:
+                getattr(comparison, part)()
     missed = [row for row in comparison.found if row["reached"] is False]
     print(f"{len(missed)} of {sum(row['reached'] is not None for row in comparison.found)} bars not reached")
     if not arguments.quick:

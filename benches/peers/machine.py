@@ -16,7 +16,7 @@ def processor():
 
 
 def describe():
-    packages = ["numpy", "scipy", "scikit-learn", "torch", "pycfrl"]
+    packages = ["numpy", "scipy", "scikit-learn", "pandas", "torch", "pycfrl"]
     rust = subprocess.run(["rustc", "--version"], capture_output=True, text=True).stdout.strip()
     return dict(
         date=datetime.date.today().isoformat(),

@@ -88,7 +88,7 @@ fn section(peers: &Value, scaling: &Value) -> String {
         }
     }
     line(String::new());
-    line("| other | times faster |\n|---|---|".into());
+    line("| other | times faster (below 1: slower) |\n|---|---|".into());
     for row in rows.iter().filter(|r| r["threads"] == 1 && r["what"] != "fitted Q iteration" && r["times"].is_null()) {
         line(format!(
             "| {}: {} ({}) | {} |",

@@ -4,6 +4,7 @@
 
 #[path = "../../measure/mod.rs"]
 mod measure;
+mod mechanism;
 mod network;
 mod pipeline;
 #[path = "../readme.rs"]
@@ -26,6 +27,8 @@ enum Request {
     Pipeline(pipeline::Pipeline),
     Network(network::Steps),
     Stream(stream::Stream),
+    Read(mechanism::Read),
+    Splines(mechanism::Splines),
     /// The figures of speed in README.md and benches/README.md, from the measurements there are.
     Readme,
 }
@@ -37,6 +40,8 @@ fn answer(line: &str, loaded: &mut tuples::Loaded) -> Result<Value, Box<dyn Erro
         Request::Pipeline(request) => request.answer(),
         Request::Network(request) => request.answer(),
         Request::Stream(request) => request.answer(),
+        Request::Read(request) => request.answer(),
+        Request::Splines(request) => request.answer(),
         Request::Readme => write_readme(),
     }
 }

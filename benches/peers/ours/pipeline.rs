@@ -92,7 +92,7 @@ fn least_squares(panel: &Panel) -> Result<Option<f64>, Box<dyn Error>> {
 
 fn neural(panel: &Panel) -> Result<Option<f64>, Box<dyn Error>> {
     let training = Training { epochs_max: EPOCHS, patience: EPOCHS + 1, ..Training::default() };
-    let settings = fitted::NeuralSettings { hidden: vec![64, 64], training };
+    let settings = fitted::internals::NeuralSettings { hidden: vec![64, 64], training };
     let means = fit_neural(panel, Pooling::Pooled, &settings, Stream::new(1).named("means"))?;
     let experience = batch(&sequential(panel, means), panel)?;
     let settings = NeuralSettings { discount: DISCOUNT, iterations: ITERATIONS, ..NeuralSettings::default() };

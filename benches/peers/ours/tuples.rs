@@ -43,7 +43,7 @@ impl FittedQ {
 
 /// Little-endian arrays in one folder: `states` (N·(T+1)·p), `actions` and `rewards` (N·T each), `levels` (N).
 #[derive(Deserialize, PartialEq)]
-struct Tuples {
+pub struct Tuples {
     folder: PathBuf,
     horizon: usize,
     coordinates: usize,
@@ -52,7 +52,7 @@ struct Tuples {
 }
 
 impl Tuples {
-    fn panel(&self) -> Result<Panel, Box<dyn Error>> {
+    pub fn panel(&self) -> Result<Panel, Box<dyn Error>> {
         let (states, rewards) = (numbers(&self.folder, "states")?, numbers(&self.folder, "rewards")?);
         let codes = |name| numbers(&self.folder, name).map(|x| x.into_iter().map(|x| x as u32).collect::<Vec<_>>());
         let (actions, levels) = (codes("actions")?, codes("levels")?);

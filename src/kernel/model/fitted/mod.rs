@@ -347,6 +347,15 @@ impl Fitted {
     }
 }
 
+impl gain::Additive for Fitted {
+    fn along(&self, level: usize, action: u32, j: usize, x: f64, next: &mut [f64]) -> bool {
+        match &self.means {
+            Means::Table(table) => table.along(level, action, j, x, next),
+            Means::Nets(_) => false,
+        }
+    }
+}
+
 impl Mechanism for Fitted {
     fn state_dim(&self) -> usize {
         self.state_dim

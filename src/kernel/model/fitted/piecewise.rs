@@ -37,6 +37,15 @@ impl Cubics {
         Self { constants: outputs.iter().map(|c| c[0]).collect(), coordinates }
     }
 
+    /// Writes what one coordinate adds to the first outputs.
+    pub fn fill_along(&self, j: usize, x: f64, out: &mut [f64]) {
+        let Coordinate { spline, pieces } = &self.coordinates[j];
+        let (piece, u) = spline.locate(x);
+        for (value, c) in out.iter_mut().zip(&pieces[piece * self.constants.len()..]) {
+            *value = c[0] + u * (c[1] + u * (c[2] + u * c[3]));
+        }
+    }
+
     /// Writes the outputs at one state.
     #[inline]
     pub fn fill(&self, state: &[f64], out: &mut [f64]) {

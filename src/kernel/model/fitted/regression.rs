@@ -112,6 +112,14 @@ impl MeanTable {
             })
     }
 
+    /// What coordinate `j` at x adds to the next state; false, and nothing, where functions of the state are no splines.
+    pub(super) fn along(&self, level: usize, action: u32, j: usize, x: f64, next: &mut [f64]) -> bool {
+        self.cubics[level].as_ref().is_some_and(|cubics| {
+            cubics[action as usize].fill_along(j, x, next);
+            true
+        })
+    }
+
     /// μ̂ at one level for a block of rows.
     pub(super) fn mean(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]) {
         let basis = self.basis(level);

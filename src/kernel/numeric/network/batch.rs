@@ -52,6 +52,8 @@ pub(super) struct Block<'a> {
     pub(super) targets: &'a [Column],
     /// 1 where the loss looks; 0 at outputs not selected and in rows that fill up the last block.
     pub(super) looks: &'a [Column],
+    /// How many rows it has; those above fill it up.
+    pub(super) rows: usize,
 }
 
 impl Examples<'_> {
@@ -155,10 +157,11 @@ impl Batch {
     pub(super) fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
         let (p, q) = (self.inputs, self.outputs);
         // `max` keeps an empty default batch from asking for chunks of nothing.
-        self.columns.chunks_exact((p + 2 * q).max(1)).map(move |block| Block {
+        self.columns.chunks_exact((p + 2 * q).max(1)).enumerate().map(move |(i, block)| Block {
             inputs: &block[..p],
             targets: &block[p..p + q],
             looks: &block[p + q..],
+            rows: (self.rows - i * BLOCK).min(BLOCK),
         })
     }
 }

@@ -46,25 +46,25 @@ pub(super) fn backward<Q: Quad>(quad: Q, w_transposed: &[f64], dy: &[Column], h:
     product(quad, w_transposed, dy, dh, BLOCK, |_| 0.0, gate);
 }
 
-/// ∂L/∂w_ij += Σᵣ xᵢᵣ ∂L/∂y_jr and ∂L/∂b_j += Σᵣ ∂L/∂y_jr, summed over the rows of the block.
+/// ∂L/∂w_ij += Σᵣ xᵢᵣ ∂L/∂y_jr and ∂L/∂b_j += Σᵣ ∂L/∂y_jr, summed over the first `rows` rows of the block; above them ∂L/∂y is 0.
 #[inline(always)]
-pub(super) fn weigh<Q: Quad>(quad: Q, x: &[Column], dy: &[Column], dw: &mut [f64], db: &mut [f64]) {
+pub(super) fn weigh<Q: Quad>(quad: Q, x: &[Column], dy: &[Column], rows: usize, dw: &mut [f64], db: &mut [f64]) {
     for (db, dy) in db.iter_mut().zip(dy) {
         let start = quad.splat(0.0);
         *db += quad.fold(dy.as_chunks().0.iter().fold(start, |sum, d| quad.add(sum, quad.load(d))));
     }
-    let width = dy.len();
+    let (width, parts) = (dy.len(), rows.div_ceil(LANES));
     let (fours, rest) = dy.as_chunks::<4>();
     let (twos, one) = rest.as_chunks::<2>();
     // Fewer outputs, more inputs at a time: each tile keeps eight sums in registers.
     for (g, dy) in fours.iter().enumerate() {
-        inputs::<Q, 2, 4>(quad, x, dy, &mut dw[4 * g..], width);
+        inputs::<Q, 2, 4>(quad, x, dy, parts, &mut dw[4 * g..], width);
     }
     for dy in twos {
-        inputs::<Q, 4, 2>(quad, x, dy, &mut dw[4 * fours.len()..], width);
+        inputs::<Q, 4, 2>(quad, x, dy, parts, &mut dw[4 * fours.len()..], width);
     }
     if let [dy] = one {
-        inputs::<Q, 8, 1>(quad, x, &[*dy], &mut dw[width - 1..], width);
+        inputs::<Q, 8, 1>(quad, x, &[*dy], parts, &mut dw[width - 1..], width);
     }
 }
 
@@ -82,8 +82,12 @@ fn product<Q: Quad>(
 ) {
     let width = out.len();
     let mut first = 0;
-    // Fewer outputs, more rows at a time: each tile keeps eight sums in registers.
-    while first + 4 <= width {
+    // Twelve sums in registers hide the latency of a fused product; below six outputs, more rows at a time and eight sums.
+    while first + 6 <= width {
+        tile::<Q, 6, 2>(quad, w, x, out, first, rows, &start, &finish);
+        first += 6;
+    }
+    if first + 4 <= width {
         tile::<Q, 4, 2>(quad, w, x, out, first, rows, &start, &finish);
         first += 4;
     }
@@ -98,7 +102,7 @@ fn product<Q: Quad>(
 
 /// [`product`] for the J outputs from `first` on, R vectors of rows at a time.
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "the inside of `product`, cut out to be compiled for three shapes")]
+#[expect(clippy::too_many_arguments, reason = "the inside of `product`, cut out to be compiled for four shapes")]
 fn tile<Q: Quad, const J: usize, const R: usize>(
     quad: Q,
     w: &[f64],
@@ -138,29 +142,34 @@ fn inputs<Q: Quad, const I: usize, const J: usize>(
     quad: Q,
     x: &[Column],
     dy: &[Column; J],
+    parts: usize,
     dw: &mut [f64],
     width: usize,
 ) {
     let (groups, rest) = x.as_chunks::<I>();
     for (g, x) in groups.iter().enumerate() {
-        correlate(quad, x, dy, &mut dw[g * I * width..], width);
+        correlate(quad, x, dy, parts, &mut dw[g * I * width..], width);
     }
     for (i, x) in rest.iter().enumerate() {
-        correlate(quad, std::array::from_ref(x), dy, &mut dw[(groups.len() * I + i) * width..], width);
+        correlate(quad, std::array::from_ref(x), dy, parts, &mut dw[(groups.len() * I + i) * width..], width);
     }
 }
 
-/// dw_ij += Σᵣ xᵢᵣ dy_jr for I inputs i and J outputs j.
+/// dw_ij += Σᵣ xᵢᵣ dy_jr for I inputs i and J outputs j, over the first so many vectors of rows.
+///
+/// How many there are is not known to the compiler, and must not be: given the 16 of a whole block it unrolls all of them and takes
+/// one sum after another, each waiting for itself, with the rest on the stack. A step of a net [64, 64] then takes 1.6 times as long.
 #[inline(always)]
 fn correlate<Q: Quad, const I: usize, const J: usize>(
     quad: Q,
     x: &[Column; I],
     dy: &[Column; J],
+    parts: usize,
     dw: &mut [f64],
     width: usize,
 ) {
     let mut sum = [[quad.splat(0.0); J]; I];
-    for part in 0..BLOCK / LANES {
+    for part in 0..parts.min(BLOCK / LANES) {
         let dy: [Q::Vector; J] = std::array::from_fn(|j| quad.load(&dy[j].as_chunks().0[part]));
         for i in 0..I {
             let x = quad.load(&x[i].as_chunks().0[part]);

@@ -155,10 +155,10 @@ fn backward<Q: Quad>(quad: Q, network: &Network, block: &Block<'_>, trainer: &mu
         parameter -= (width + 1) * wide;
         let (dw, db) = gradient[parameter..parameter + (width + 1) * wide].split_at_mut(width * wide);
         if l == 1 {
-            block::weigh(quad, block.inputs, &above[..wide], dw, db);
+            block::weigh(quad, block.inputs, &above[..wide], block.rows, dw, db);
         } else {
             let h = &units[unit - width..unit];
-            block::weigh(quad, h, &above[..wide], dw, db);
+            block::weigh(quad, h, &above[..wide], block.rows, dw, db);
             block::backward(quad, &transposed[weight..weight + width * wide], &above[..wide], h, &mut below[..width]);
             std::mem::swap(above, below);
         }
