@@ -48,7 +48,7 @@ const ROUND: [u32; 64] = [
 ];
 
 /// SHA-256 (FIPS 180-4, §6.2).
-fn sha256(message: &[u8]) -> [u8; 32] {
+pub(super) fn sha256(message: &[u8]) -> [u8; 32] {
     let mut padded = message.to_vec();
     padded.push(0x80);
     padded.resize((message.len() + 9).next_multiple_of(64) - 8, 0);

@@ -1,5 +1,6 @@
 //! People who do not fit in memory: read in blocks onto disk, then passed over.
 
+use super::fingerprint::sha256;
 use super::policy::Parts;
 use super::{
     Error, Learned, Learner, Manifest, Method, People, Policy, Preprocessing, Seen, StoredQ, ValueClass, warnings,
@@ -12,6 +13,8 @@ use crate::kernel::learn::{Coordinates, FittedQError, StableQ, StableSettings, S
 use crate::kernel::model::fitted::{FitError, Fitted, fit_stored};
 use crate::kernel::numeric::{Alone, ShardError, Together};
 use crate::kernel::preprocess::{Full, Preprocessor, Sequential, Unaware, View, batch, stored_batch};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -86,8 +89,7 @@ impl LargePeople {
         let shards = Arc::new(shards);
         let together: Arc<dyn Together> = shards.clone();
         let read = || -> Result<(LargeRead, usize), Error> {
-            let length = std::fs::metadata(path).map_or(0, |found| found.len());
-            let what = format!("{}, {length} bytes, {options:?}", env!("CARGO_PKG_VERSION"));
+            let what = format!("counterfair {}, {}, {options:?}", env!("CARGO_PKG_VERSION"), looks_of(path));
             shards.same("the file and how it is read", &what).map_err(DataError::from)?;
             // Stretches are cut between blocks, whose size the memory decides.
             let (mut least, mut most) = ([memory.bytes as f64], [memory.bytes as f64]);
@@ -254,6 +256,25 @@ impl Learner {
         let contrast_degree = Some(contrast_degree);
         Ok(Learned { policy, outcome, condition: None, contrast_degree, stability: None, warnings: notes })
     }
+}
+
+/// What tells two files apart without reading all of them: their length, and a hash of pieces all over them. What cannot be read is an error of whoever reads
+/// it.
+fn looks_of(path: &Path) -> String {
+    const PIECES: u64 = 32;
+    const BYTES: u64 = 1 << 16;
+    let look = || -> io::Result<String> {
+        let mut file = File::open(path)?;
+        let length = file.metadata()?.len();
+        let mut pieces = Vec::new();
+        for piece in 0..PIECES {
+            file.seek(SeekFrom::Start(length / PIECES * piece))?;
+            file.by_ref().take(BYTES).read_to_end(&mut pieces)?;
+        }
+        let hash: String = sha256(&pieces).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        Ok(format!("a file of {length} bytes that looks like {hash}"))
+    };
+    look().unwrap_or_default()
 }
 
 /// An action value as a policy file keeps it.

@@ -80,6 +80,30 @@ fn what_is_wrong_in_one_stretch_is_told_to_all_shards() {
     });
 }
 
+#[test]
+fn shards_that_were_given_different_files_are_told_apart() {
+    let folder = Folder::new("copies");
+    let text = simulated(&folder, "linear");
+    let [one, two] = ["one.csv", "two.csv"].map(|name| folder.file(name));
+    fs::write(&one, &text).unwrap();
+    // One digit near the middle is another.
+    let at = text.len() / 2 + text[text.len() / 2..].find("3").unwrap();
+    fs::write(&two, format!("{}7{}", &text[..at], &text[at + 1..])).unwrap();
+    let exchange = folder.file("exchange");
+    let error = |path: &Path, number: usize| {
+        LargePeople::read_shard(path, &ReadOptions::default(), &folder.memory(), &shard(&exchange, number, 2), |_| {})
+            .unwrap_err()
+            .to_string()
+    };
+    thread::scope(|scope| {
+        let (first, second) = (scope.spawn(|| error(&one, 1)), scope.spawn(|| error(&two, 2)));
+        for error in [first.join().unwrap(), second.join().unwrap()] {
+            assert!(error.contains("not started alike (the file and how it is read)"), "{error}");
+            assert!(error.contains("looks like"), "{error}");
+        }
+    });
+}
+
 /// A file whose people have other levels and rewards: those of the i-th person.
 fn changed(text: &str, level: impl Fn(usize) -> usize, reward: impl Fn(usize, &str) -> String) -> String {
     let rows = text.lines().enumerate().map(|(at, row)| {
