@@ -6,7 +6,7 @@ use super::options::{DataOptions, ModelOptions};
 use super::output::{command_line, mechanism_table, noise_report, note, say, say_json, say_noise, stages, warn};
 use clap::ValueEnum;
 use counterfair::fair::{Learned, Learner, Method, People, Shard, ValueClass};
-use counterfair::kernel::data::internals::distinct_files;
+use counterfair::kernel::data::internals::{can_be_written, distinct_files};
 use counterfair::kernel::learn::{Clipping, Settings, StableSettings};
 use counterfair::kernel::numeric::Stream;
 use counterfair::reproduction::Shard as Share;
@@ -140,6 +140,9 @@ impl Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     distinct_files(&[("--save", &arguments.save)], &[("--data", &arguments.data.data)])?;
+    if arguments.shard.is_none_or(|share| share.number() == 1) {
+        can_be_written(&arguments.save)?;
+    }
     let shard = arguments.shard.zip(arguments.exchange.clone());
     let shard = shard.map(|(share, folder)| Shard { number: share.number(), of: share.of(), folder });
     let limit = match &shard {

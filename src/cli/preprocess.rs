@@ -5,7 +5,7 @@ use super::large::{self, MemoryOptions, TooSmall};
 use super::options::{DataOptions, ModelOptions};
 use super::output::{mechanism_table, noise_report, note, say, say_json, say_noise, stages, warn};
 use counterfair::fair::{FittedPreprocessing, People, preprocess};
-use counterfair::kernel::data::internals::distinct_files;
+use counterfair::kernel::data::internals::{can_be_written, distinct_files};
 use counterfair::kernel::model::fitted::Fitted;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +35,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     let mut outputs: Vec<(&str, &Path)> = vec![("--out", &arguments.out)];
     outputs.extend(arguments.save.as_deref().map(|path| ("--save", path)));
     distinct_files(&outputs, &[("--data", &arguments.data.data)])?;
+    outputs.iter().try_for_each(|(_, path)| can_be_written(path))?;
     if let Some(limit) = arguments.memory.needed_for(&arguments.data.data)? {
         return run_large(arguments, &limit);
     }

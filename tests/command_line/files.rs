@@ -382,6 +382,9 @@ fn a_file_that_does_not_fit_in_the_memory_allowed_is_laid_down_on_disk_and_gives
     for (command, out) in [("learn", "--save"), ("preprocess", "--out")] {
         let nowhere = [command, "--data", "people.csv", out, "p.json", "--memory", "200KB", "--scratch", "nowhere"];
         assert!(refused(&nowhere).contains("there is no such folder"), "{command}");
+        // Where nothing can be written is known before anything is read: there is no such file of people.
+        let unwritable = refused(&[command, "--data", "nobody.csv", out, "nowhere/p.json"]);
+        assert!(unwritable.contains("nowhere/p.json: cannot be written"), "{unwritable}");
     }
 }
 

@@ -131,7 +131,7 @@ fn levels_that_a_stretch_lacks_or_has_in_one_fold_alone_make_no_difference() {
     let learner = Learner { preprocessing, ..learner(Method::Ours) };
     // One level after another, the first without rewards; then one that begins in every fifth place, so that one fold would have all of it.
     let ordered = changed(&text, |i| i / 300, |i, reward| if i < 300 { "0".into() } else { reward.into() });
-    let bunched = |i: usize| usize::from(if i < 300 { i % 5 == 0 } else { i % 3 == 0 });
+    let bunched = |i: usize| usize::from(if i < 300 { i.is_multiple_of(5) } else { i.is_multiple_of(3) });
     let bunched = changed(&text, bunched, |_, reward| reward.into());
     // Rewards of two values, of which the last stretch has a third.
     let few = |i: usize, reward: &str| (usize::from(reward.starts_with('-')) + usize::from(i > 600)).to_string();

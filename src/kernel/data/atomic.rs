@@ -32,6 +32,25 @@ pub fn atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<
     in_place(path, write).map_err(|source| WriteError { path: path.to_path_buf(), source })
 }
 
+/// What can be seen before any work: whether [`atomically`] could write there. Nothing is left behind.
+///
+/// # Errors
+/// [`WriteError`] with what the system said.
+pub fn can_be_written(path: &Path) -> Result<(), WriteError> {
+    let tried = || -> io::Result<()> {
+        if standard_stream(path).is_some() {
+            return Ok(());
+        }
+        let target = end_of_links(path)?;
+        match fs::metadata(&target) {
+            Ok(found) if found.is_dir() => Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory")),
+            Ok(found) if !found.is_file() => Ok(()),
+            _ => Aside::create(&target).map(drop),
+        }
+    };
+    tried().map_err(|source| WriteError { path: path.to_path_buf(), source })
+}
+
 fn in_place(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     if let Some(mut stream) = standard_stream(path) {
         write(&mut *stream)?;
@@ -184,6 +203,19 @@ fn remove_leftovers(target: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_cannot_be_written_is_known_before_and_looking_leaves_nothing() {
+        let scratch = Scratch::new("before");
+        for (name, expected) in [("new.json", true), ("nowhere/new.json", false), ("", false)] {
+            assert_eq!(can_be_written(&scratch.0.join(name)).is_ok(), expected, "{name}");
+        }
+        fs::write(scratch.0.join("old.json"), "old").unwrap();
+        can_be_written(&scratch.0.join("old.json")).unwrap();
+        assert_eq!(scratch.names(), ["old.json"]);
+        assert_eq!(fs::read_to_string(scratch.0.join("old.json")).unwrap(), "old");
+        assert!(can_be_written(Path::new("/dev/null")).is_ok() && can_be_written(Path::new("/dev/stdout")).is_ok());
+    }
 
     /// A directory of its own for each test, removed at the end.
     struct Scratch(PathBuf);

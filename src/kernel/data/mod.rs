@@ -51,7 +51,7 @@ pub(crate) use quiet::quietly;
 /// What this package's own command, tests and benches reach beyond the promise above. No promise: it may change with any release.
 #[doc(hidden)]
 pub mod internals {
-    pub use super::atomic::name_aside;
+    pub use super::atomic::{can_be_written, name_aside};
     pub use super::cell::LARGEST;
     pub use super::csv_writer::write_preprocessed_csv;
     pub use super::distinct::{SameFile, distinct_files};
