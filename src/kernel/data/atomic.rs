@@ -32,7 +32,7 @@ pub fn atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<
     in_place(path, write).map_err(|source| WriteError { path: path.to_path_buf(), source })
 }
 
-/// What can be seen before any work: whether [`atomically`] could write there. Nothing is left behind.
+/// What can be seen before any work: whether a file could be written there. Nothing is left behind.
 ///
 /// # Errors
 /// [`WriteError`] with what the system said.
