@@ -173,9 +173,11 @@ fn describe(people: &LargePeople) {
             repairs.people_dropped,
             cuts - gaps
         ));
-        repairs.cuts.iter().take(LISTED).for_each(|cut| note(format_args!("  {cut}")));
-        if cuts > LISTED {
-            note(format_args!("  and {} more people", cuts - LISTED));
+        let listed = repairs.cuts.len().min(LISTED);
+        repairs.cuts.iter().take(listed).for_each(|cut| note(format_args!("  {cut}")));
+        // Those of other shards are counted and not listed.
+        if cuts > listed {
+            note(format_args!("  and {} more people", cuts - listed));
         }
     }
 }

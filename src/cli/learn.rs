@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use counterfair::fair::{Learned, Learner, Method, People, Shard, ValueClass};
 use counterfair::kernel::data::internals::{can_be_written, distinct_files};
 use counterfair::kernel::learn::{Clipping, Settings, StableSettings};
+use counterfair::kernel::model::fitted::Basis;
 use counterfair::kernel::numeric::Stream;
 use counterfair::reproduction::Shard as Share;
 use std::path::PathBuf;
@@ -128,6 +129,22 @@ impl Arguments {
         })
     }
 
+    /// What looks at everybody at once has no form for people on several machines.
+    fn refuse_with_shards(&self) -> Result<(), CliError> {
+        let needs_everybody = [
+            ("--folds", self.folds.is_some()),
+            ("--pessimism", self.pessimism.is_some_and(|k| k > 0.0)),
+            ("--learner other than stable", self.learner != LearnerName::Stable),
+            ("--model neural", self.model.model.0 == Basis::Neural),
+        ];
+        match needs_everybody.iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((option, _)) => Err(CliError::Argument(format!(
+                "{option} needs everybody in the memory of one machine: it cannot be had with --shard"
+            ))),
+        }
+    }
+
     /// An option that the learner has no use for is a mistake, not a wish to be passed over.
     fn refuse(&self, options: &[(&str, bool)]) -> Result<(), CliError> {
         let name = self.learner.to_possible_value().map_or(String::new(), |value| value.get_name().to_string());
@@ -146,7 +163,10 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     let shard = arguments.shard.zip(arguments.exchange.clone());
     let shard = shard.map(|(share, folder)| Shard { number: share.number(), of: share.of(), folder });
     let limit = match &shard {
-        Some(_) => Some(arguments.memory.limit(&arguments.data.data)?),
+        Some(_) => {
+            arguments.refuse_with_shards()?;
+            Some(arguments.memory.limit(&arguments.data.data)?)
+        }
         None => arguments.memory.needed_for(&arguments.data.data)?,
     };
     let mut counted = None;

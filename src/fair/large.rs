@@ -17,6 +17,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How much memory may be used, and where there is room on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +50,16 @@ pub struct LargePeople {
     people: People,
     memory: usize,
     shards: Option<Arc<Exchange>>,
+    /// Whether the other shards know how this one ended.
+    is_done: AtomicBool,
+}
+
+impl Drop for LargePeople {
+    fn drop(&mut self) {
+        if let (Some(shards), false) = (&self.shards, self.is_done.load(Ordering::Relaxed)) {
+            shards.stop("it ended before it had learned");
+        }
+    }
 }
 
 /// The share of the memory allowed that numbers held at once may take, in numbers of eight bytes.
@@ -65,7 +76,7 @@ impl LargePeople {
         let alone: Arc<dyn Together> = Arc::new(Alone);
         let read = read_large(path, options, memory.bytes, &scratch, keep, &alone)?;
         let people = People::without_rows(path, &read);
-        Ok(Self { read, people, memory: memory.bytes, shards: None })
+        Ok(Self { read, people, memory: memory.bytes, shards: None, is_done: AtomicBool::new(true) })
     }
 
     /// Reads the stretch of a file that belongs to a shard; all shards read the same file. `waiting` is told when others let this one wait.
@@ -89,18 +100,24 @@ impl LargePeople {
         let shards = Arc::new(shards);
         let together: Arc<dyn Together> = shards.clone();
         let read = || -> Result<(LargeRead, usize), Error> {
-            let what = format!("counterfair {}, {}, {options:?}", env!("CARGO_PKG_VERSION"), looks_of(path));
+            let file = path.display().to_string();
+            let looks = looks_of(path).map_err(|source| match source.kind() {
+                io::ErrorKind::NotFound => DataError::NoSuchFile { file },
+                _ => DataError::Unreadable { file, source },
+            })?;
+            let what = format!("counterfair {}, {looks}, {options:?}", env!("CARGO_PKG_VERSION"));
             shards.same("the file and how it is read", &what).map_err(DataError::from)?;
-            // Stretches are cut between blocks, whose size the memory decides.
-            let (mut least, mut most) = ([memory.bytes as f64], [memory.bytes as f64]);
-            together.ranges("memory", &mut least, &mut most).map_err(DataError::from)?;
+            // Stretches are cut between blocks, whose size the memory decides. A shard that goes on may do so on a machine with another.
+            let own = shards.said_before().unwrap_or_else(|| (memory.bytes as u64).to_le_bytes().to_vec());
+            let all = together.gather("memory", own).map_err(DataError::from)?;
+            let bytes = all.iter().filter_map(|word| Some(u64::from_le_bytes(*word.first_chunk()?))).min();
+            let bytes = bytes.map_or(memory.bytes, |least| least as usize);
             let scratch = Arc::new(Scratch::new(&memory.scratch)?);
-            let bytes = least[0] as usize;
             Ok((read_large(path, options, bytes, &scratch, false, &together)?, bytes))
         };
         let (read, memory) = read().inspect_err(|error| shards.stop(&error.to_string()))?;
         let people = People::without_rows(path, &read);
-        Ok(Self { read, people, memory, shards: Some(shards) })
+        Ok(Self { read, people, memory, shards: Some(shards), is_done: AtomicBool::new(false) })
     }
 
     /// People of this shard.
@@ -195,7 +212,9 @@ impl Learner {
             shards.same("policy", &serde_json::json!(learned.policy).to_string()).map_err(DataError::from)?;
             Ok(learned)
         };
-        learned().inspect_err(|error: &Error| shards.stop(&error.to_string()))
+        let learned = learned().inspect_err(|error: &Error| shards.stop(&error.to_string()));
+        people.is_done.store(true, Ordering::Relaxed);
+        learned
     }
 
     fn learn_stored(&self, people: &LargePeople, watch: &mut dyn FnMut(&str)) -> Result<Learned, Error> {
@@ -228,7 +247,7 @@ impl Learner {
         if self.replicates > 0 || self.splits > 0 {
             notes.push(format!(
                 "no certificate of unfairness is kept, and how stable the policy is was not looked at: both refit on resampled people, and these \
-                 {} do not fit in the memory allowed",
+                 {} are not in memory",
                 panel.people()
             ));
         }
@@ -258,23 +277,19 @@ impl Learner {
     }
 }
 
-/// What tells two files apart without reading all of them: their length, and a hash of pieces all over them. What cannot be read is an error of whoever reads
-/// it.
-fn looks_of(path: &Path) -> String {
+/// What tells most files apart before they are read: their length, and a hash of pieces all over them.
+fn looks_of(path: &Path) -> io::Result<String> {
     const PIECES: u64 = 32;
     const BYTES: u64 = 1 << 16;
-    let look = || -> io::Result<String> {
-        let mut file = File::open(path)?;
-        let length = file.metadata()?.len();
-        let mut pieces = Vec::new();
-        for piece in 0..PIECES {
-            file.seek(SeekFrom::Start(length / PIECES * piece))?;
-            file.by_ref().take(BYTES).read_to_end(&mut pieces)?;
-        }
-        let hash: String = sha256(&pieces).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        Ok(format!("a file of {length} bytes that looks like {hash}"))
-    };
-    look().unwrap_or_default()
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let mut pieces = Vec::new();
+    for piece in 0..PIECES {
+        file.seek(SeekFrom::Start(length / PIECES * piece))?;
+        file.by_ref().take(BYTES).read_to_end(&mut pieces)?;
+    }
+    let hash: String = sha256(&pieces).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("a file of {length} bytes that looks like {hash}"))
 }
 
 /// An action value as a policy file keeps it.

@@ -2,7 +2,10 @@
 
 use super::{Folder, SCORING, apart, learner, same_policy, settings, simulated};
 use counterfair::fair::{LargePeople, Memory, Shard};
+use counterfair::kernel::data::{Columns, RowConvention, write};
 use counterfair::kernel::model::fitted::NoiseChoice;
+use counterfair::kernel::model::worlds::by_name;
+use counterfair::kernel::model::{Exogenous, simulate};
 use counterfair::prelude::*;
 use serde_json::Value;
 use std::fs;
@@ -56,16 +59,15 @@ fn what_is_wrong_in_one_stretch_is_told_to_all_shards() {
     let folder = Folder::new("told");
     let path = folder.file("people.csv");
     let text = simulated(&folder, "linear");
-    let wrong: String = text
-        .lines()
-        .enumerate()
-        .map(|(i, row)| match i {
-            // In the second half of the file.
-            4000 => format!("{}x\n", row),
-            _ => format!("{row}\n"),
-        })
-        .collect();
-    fs::write(&path, wrong.as_str()).unwrap();
+    // One row in the second half of the file has another level than its person: only whoever has that person finds it.
+    let wrong = text.lines().enumerate().map(|(i, row)| {
+        let mut cells: Vec<&str> = row.split(',').collect();
+        if i == 4000 {
+            cells[2] = if cells[2] == "0" { "1" } else { "0" };
+        }
+        cells.join(",") + "\n"
+    });
+    fs::write(&path, wrong.collect::<String>()).unwrap();
     let exchange = folder.file("exchange");
     let error = |number: usize| {
         LargePeople::read_shard(&path, &ReadOptions::default(), &folder.memory(), &shard(&exchange, number, 2), |_| {})
@@ -73,35 +75,62 @@ fn what_is_wrong_in_one_stretch_is_told_to_all_shards() {
             .to_string()
     };
     thread::scope(|scope| {
-        let handles = [1, 2].map(|number| scope.spawn(move || error(number)));
-        for error in handles.map(|handle| handle.join().unwrap()) {
-            assert!(error.contains("line 4001, column state1"), "{error}");
-        }
+        let [first, second] =
+            [1, 2].map(|number| scope.spawn(move || error(number))).map(|shard| shard.join().unwrap());
+        assert!(second.contains("line 4001, column z1"), "{second}");
+        assert_eq!(first, format!("shard 2/2 stopped: {second}"));
+    });
+}
+
+#[test]
+fn a_shard_that_goes_no_further_ends_the_others() {
+    let folder = Folder::new("ended");
+    let path = folder.file("people.csv");
+    fs::write(&path, simulated(&folder, "linear")).unwrap();
+    let exchange = folder.file("exchange");
+    let read = |number: usize| {
+        let shard = shard(&exchange, number, 2);
+        LargePeople::read_shard(&path, &ReadOptions::default(), &folder.memory(), &shard, |_| {}).unwrap()
+    };
+    thread::scope(|scope| {
+        // The second one reads, and does not learn.
+        scope.spawn(|| drop(read(2)));
+        let error = learner(Method::Ours).learn_large(&read(1), &mut |_| {}).unwrap_err().to_string();
+        assert_eq!(error, "shard 2/2 stopped: it ended before it had learned");
     });
 }
 
 #[test]
 fn shards_that_were_given_different_files_are_told_apart() {
     let folder = Folder::new("copies");
-    let text = simulated(&folder, "linear");
+    // Longer than what is looked at before a file is read.
+    let world = by_name("linear", 1.0).unwrap();
+    let panel = simulate(&*world, &Exogenous::draw(&*world, 8000, 6, Stream::new(5)));
+    let whole = folder.file("whole.csv");
+    write(&whole, &panel, &Columns::default(), RowConvention::Incoming).unwrap();
+    let text = fs::read_to_string(whole).unwrap();
     let [one, two] = ["one.csv", "two.csv"].map(|name| folder.file(name));
     fs::write(&one, &text).unwrap();
-    // One digit near the middle is another.
-    let at = text.len() / 2 + text[text.len() / 2..].find("3").unwrap();
-    fs::write(&two, format!("{}7{}", &text[..at], &text[at + 1..])).unwrap();
-    let exchange = folder.file("exchange");
-    let error = |path: &Path, number: usize| {
-        LargePeople::read_shard(path, &ReadOptions::default(), &folder.memory(), &shard(&exchange, number, 2), |_| {})
-            .unwrap_err()
-            .to_string()
-    };
-    thread::scope(|scope| {
-        let (first, second) = (scope.spawn(|| error(&one, 1)), scope.spawn(|| error(&two, 2)));
-        for error in [first.join().unwrap(), second.join().unwrap()] {
-            assert!(error.contains("not started alike (the file and how it is read)"), "{error}");
-            assert!(error.contains("looks like"), "{error}");
-        }
-    });
+    // One digit is another: in what is looked at before, and in what is not.
+    let piece = text.len() / 32;
+    assert!(piece > 80_000);
+    for (from, why) in [(16 * piece, "not started alike"), (17 * piece - 5000, "has read another file than this one")] {
+        let at = from + text[from..].find("3").unwrap();
+        fs::write(&two, format!("{}7{}", &text[..at], &text[at + 1..])).unwrap();
+        let exchange = folder.file("exchange");
+        let error = |path: &Path, number: usize| {
+            let shard = shard(&exchange, number, 2);
+            let read = LargePeople::read_shard(path, &ReadOptions::default(), &folder.memory(), &shard, |_| {});
+            read.unwrap_err().to_string()
+        };
+        thread::scope(|scope| {
+            let (first, second) = (scope.spawn(|| error(&one, 1)), scope.spawn(|| error(&two, 2)));
+            for error in [first.join().unwrap(), second.join().unwrap()] {
+                assert!(error.contains(why), "{error}");
+            }
+        });
+        fs::remove_dir_all(&exchange).unwrap();
+    }
 }
 
 /// A file whose people have other levels and rewards: those of the i-th person.
@@ -212,6 +241,11 @@ fn a_shard_without_a_folder_or_with_a_number_that_is_not_there_is_refused() {
         ("", &["--shard", "1/2"][..], "--exchange"),
         ("3/2", &[], "`3/2` is not a shard"),
         ("", &["--exchange", "folder"], "--shard"),
+        ("1/2", &["--folds", "3"], "--folds needs everybody"),
+        ("1/2", &["--learner", "neural"], "--learner other than stable needs everybody"),
+        ("1/2", &["--model", "neural"], "--model neural needs everybody"),
+        ("1/2", &["--pessimism", "1"], "--pessimism needs everybody"),
+        ("1/18446744073709551615", &[], "more than the 10000"),
     ] {
         let out = started(&folder, "policy.json", shard, more).wait_with_output().unwrap();
         let noted = String::from_utf8_lossy(&out.stderr);

@@ -26,6 +26,8 @@ struct State {
     own: File,
     /// How far each journal was read.
     read: Vec<u64>,
+    /// Whether this shard was found to be of another run than its journal.
+    is_other: bool,
     spent: Spent,
 }
 
@@ -53,6 +55,9 @@ const HEAD: usize = 16;
 /// How long to wait between two looks at another's journal, at first and at most.
 const LOOKS: (Duration, Duration) = (Duration::from_micros(500), Duration::from_millis(50));
 
+/// Shards that are not taken for a slip of the hand.
+const MOST: usize = 10_000;
+
 /// How long to wait before it is said, and again.
 const PATIENCE: Duration = Duration::from_secs(15);
 
@@ -60,13 +65,17 @@ impl Exchange {
     /// Opens the folder for the `part`-th of `parts` shards, counted from 0; `waiting` is told when others let this one wait.
     ///
     /// # Errors
-    /// [`ShardError`] when the folder cannot be used, the same shard is at work already, or an earlier run in it has stopped.
+    /// [`ShardError`] when the folder cannot be used, or the same shard is at work already.
     pub fn open(
         folder: &Path,
         (part, parts): (usize, usize),
         waiting: Box<dyn Fn(&str) + Send + Sync>,
     ) -> Result<Self, ShardError> {
+        if parts > MOST {
+            return Err(ShardError(format!("{parts} shards are more than the {MOST} that can wait for each other")));
+        }
         std::fs::create_dir_all(folder).map_err(|source| refused(folder, &source))?;
+        check_folder(folder, parts)?;
         let path = journal(folder, part, parts);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
@@ -76,25 +85,15 @@ impl Exchange {
         if let Err(TryLockError::WouldBlock) = own.try_lock() {
             return Err(ShardError(format!("{}: shard {}/{parts} is at work already", path.display(), part + 1)));
         }
-        let state = Mutex::new(State { own, read: vec![0; parts], spent: Spent::default() });
-        let exchange = Self { folder: folder.to_path_buf(), part, parts, waiting, state };
-        exchange.check_folder()?;
-        Ok(exchange)
+        let state = Mutex::new(State { own, read: vec![0; parts], is_other: false, spent: Spent::default() });
+        Ok(Self { folder: folder.to_path_buf(), part, parts, waiting, state })
     }
 
-    /// A folder serves one run: with another number of shards its journals have other names.
-    fn check_folder(&self) -> Result<(), ShardError> {
-        let entries = std::fs::read_dir(&self.folder).map_err(|source| refused(&self.folder, &source))?;
-        for name in entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()) {
-            let of = name.strip_prefix("shard-").and_then(|rest| rest.split_once("-of-")).map(|(_, of)| of);
-            if of.is_some_and(|of| of != self.parts.to_string()) {
-                let (folder, parts) = (self.folder.display(), self.parts);
-                return Err(ShardError(format!(
-                    "{folder} has {name}, of another run than one of {parts} shards; take an empty folder"
-                )));
-            }
-        }
-        Ok(())
+    /// What this shard said at the step it is about to take, if it was started before.
+    pub fn said_before(&self) -> Option<Vec<u8>> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = journal(&self.folder, self.part, self.parts);
+        record_at(&path, state.read[self.part]).ok()??.0.what.ok()
     }
 
     /// What it took so far.
@@ -129,9 +128,19 @@ impl Exchange {
     /// Tells the others that this shard goes no further, so that they do not wait for it.
     pub fn stop(&self, why: &str) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.is_other {
+            // The run itself may go on, with the right command.
+            return;
+        }
+        // After all that was said before a restart: the others may have read it.
+        let path = journal(&self.folder, self.part, self.parts);
+        let mut end = state.read[self.part];
+        while let Ok(Some((_, next))) = record_at(&path, end) {
+            end = next;
+        }
         let said = Said { step: String::new(), what: Err(why.into()) };
         // If this cannot be said either, the others wait until they are stopped.
-        let _ = append(&mut state, self.part, &said.record());
+        let _ = append(&mut state.own, end, &said.record());
     }
 
     /// What a shard says next, as soon as it does.
@@ -146,8 +155,16 @@ impl Exchange {
                     return Ok(said);
                 }
                 Ok(None) => {}
-                Err(source) if source.kind() == io::ErrorKind::NotFound => {}
+                // It has not begun yet.
+                Err(source) if source.kind() == io::ErrorKind::NotFound && state.read[part] == 0 => {}
                 Err(source) => return Err(refused(&path, &source)),
+            }
+            let own = journal(&self.folder, self.part, self.parts);
+            if !own.exists() {
+                return Err(ShardError(format!(
+                    "{}: this shard's own sums are gone: the folder was emptied",
+                    own.display()
+                )));
             }
             if start.elapsed() > told {
                 let seconds = told.as_secs();
@@ -174,6 +191,7 @@ impl Together for Exchange {
         match record_at(&path, state.read[self.part]).map_err(|source| refused(&path, &source))? {
             // It was said before this shard was started again.
             Some((before, _)) if before.record() != record => {
+                state.is_other = true;
                 return Err(match before.what {
                     Err(why) => {
                         ShardError(format!("{}: this run has stopped: {why}; take an empty folder", path.display()))
@@ -187,7 +205,7 @@ impl Together for Exchange {
                 });
             }
             Some(_) => {}
-            None => append(state, self.part, &record).map_err(|source| refused(&path, &source))?,
+            None => append(&mut state.own, state.read[self.part], &record).map_err(|source| refused(&path, &source))?,
         }
         let mut all = Vec::with_capacity(self.parts);
         for part in 0..self.parts {
@@ -246,6 +264,21 @@ fn check_sum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, b| (hash ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
 }
 
+/// A folder serves one run: with another number of shards its journals have other names.
+fn check_folder(folder: &Path, parts: usize) -> Result<(), ShardError> {
+    let entries = std::fs::read_dir(folder).map_err(|source| refused(folder, &source))?;
+    for name in entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()) {
+        let of = name.strip_prefix("shard-").and_then(|rest| rest.split_once("-of-")).map(|(_, of)| of);
+        if of.is_some_and(|of| of != parts.to_string()) {
+            return Err(ShardError(format!(
+                "{} has {name}, of another run than one of {parts} shards; take an empty folder",
+                folder.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
 fn journal(folder: &Path, part: usize, parts: usize) -> PathBuf {
     folder.join(format!("shard-{}-of-{parts}", part + 1))
 }
@@ -274,12 +307,11 @@ fn record_at(path: &Path, at: u64) -> io::Result<Option<(Said, u64)>> {
 }
 
 /// Writes a record where the last whole one ends: half of one may have been left there by a shard that was killed.
-fn append(state: &mut State, part: usize, record: &[u8]) -> io::Result<()> {
-    let at = state.read[part];
-    state.own.set_len(at)?;
-    state.own.seek(SeekFrom::Start(at))?;
-    state.own.write_all(record)?;
-    state.own.sync_data()
+fn append(own: &mut File, at: u64, record: &[u8]) -> io::Result<()> {
+    own.set_len(at)?;
+    own.seek(SeekFrom::Start(at))?;
+    own.write_all(record)?;
+    own.sync_data()
 }
 
 fn refused(path: &Path, source: &io::Error) -> ShardError {
@@ -364,6 +396,48 @@ mod tests {
         let changed = again.same("command", "learn --discount 0.8 --seed 1").unwrap_err().to_string();
         assert!(changed.contains("said something else at the step “command”"), "{changed}");
         assert!(folder.shard(0, 3).unwrap_err().to_string().contains("of another run than one of 3 shards"));
+        assert!(folder.shard(0, usize::MAX).unwrap_err().to_string().contains("more than the"));
+        assert!(!journal(&folder.0, 0, 3).exists(), "nothing is left behind");
+    }
+
+    #[test]
+    fn a_shard_that_fails_after_a_restart_ends_the_others_and_one_with_another_command_does_not() {
+        let folder = Folder::new("again");
+        let (first, second) = (folder.shard(0, 2).unwrap(), folder.shard(1, 2).unwrap());
+        std::thread::scope(|scope| {
+            let going = scope.spawn(|| sums(&first, 0..6));
+            sums(&second, 0..3).unwrap();
+            drop(second);
+            let other = folder.shard(1, 2).unwrap();
+            sums(&other, 0..1).unwrap();
+            assert!(other.gather("another step", vec![]).unwrap_err().to_string().contains("said something else"));
+            other.stop("another command");
+            drop(other);
+            let again = folder.shard(1, 2).unwrap();
+            assert_eq!(sums(&again, 0..4).unwrap(), [11.0, 22.0, 33.0, 44.0], "the run goes on");
+            drop(again);
+            let failing = folder.shard(1, 2).unwrap();
+            sums(&failing, 0..1).unwrap();
+            failing.stop("no room on disk");
+            let error = going.join().unwrap().unwrap_err().to_string();
+            assert_eq!(error, "shard 2/2 stopped: no room on disk");
+        });
+    }
+
+    #[test]
+    fn a_folder_that_was_emptied_is_not_waited_for() {
+        let folder = Folder::new("emptied");
+        let first = folder.shard(0, 2).unwrap();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| sums(&first, 0..1));
+            while !journal(&folder.0, 0, 2).exists() {
+                std::thread::yield_now();
+            }
+            std::thread::sleep(Duration::from_millis(20));
+            std::fs::remove_dir_all(&folder.0).unwrap();
+            let error = waiting.join().unwrap().unwrap_err().to_string();
+            assert!(error.contains("sums are gone") || error.contains("cannot exchange"), "{error}");
+        });
     }
 
     #[test]

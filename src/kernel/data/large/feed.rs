@@ -53,6 +53,15 @@ impl<'o> Feed<'o> {
         }
     }
 
+    /// A hash of all text so far; 0 for Parquet.
+    pub fn hash(&self) -> u64 {
+        match &self.kind {
+            Kind::Text(text) => text.hash,
+            #[cfg(feature = "parquet")]
+            Kind::Parquet(_) => 0,
+        }
+    }
+
     /// The next rows: into the table, or where there is none yet into a new one. Whether there are more.
     pub fn fill(&mut self, table: &mut Option<Table>) -> Result<bool, DataError> {
         match &mut self.kind {
@@ -90,6 +99,7 @@ struct Text {
     handed_on: u64,
     compressed: Option<Arc<AtomicU64>>,
     length: u64,
+    hash: u64,
 }
 
 /// Bytes that show what kind of file it is.
@@ -122,7 +132,19 @@ impl Text {
             pending = strip_mark(pending);
         }
         let separator = found_separator(&pending, options, notes);
-        Ok(Self { file, input, encoding, chunk, pending, line: 1, separator, handed_on: 0, compressed, length })
+        Ok(Self {
+            file,
+            input,
+            encoding,
+            chunk,
+            pending,
+            line: 1,
+            separator,
+            handed_on: 0,
+            compressed,
+            length,
+            hash: 0,
+        })
     }
 
     fn taken(&self) -> u64 {
@@ -138,6 +160,9 @@ impl Text {
     ) -> Result<bool, DataError> {
         let (bytes, is_end) = self.next_records()?;
         self.handed_on += bytes.len() as u64;
+        let (words, rest) = bytes.as_chunks::<8>();
+        let words = words.iter().map(|word| u64::from_le_bytes(*word)).chain(rest.iter().map(|b| u64::from(*b)));
+        self.hash = words.fold(self.hash, |hash, w| (hash ^ w).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));
         let text = match self.encoding {
             Encoding::Windows1252 => bytes.iter().map(|&b| windows_1252(b)).collect::<String>().into_bytes(),
             Encoding::Utf8 | Encoding::Utf16 => bytes,

@@ -26,6 +26,7 @@ use feed::Feed;
 use sort::Unsorted;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use stored::Storing;
 
 /// The share of the memory allowed that a block of text takes; tables, panels and sums stand beside it.
@@ -61,6 +62,8 @@ struct LargeFile {
     options: ReadOptions,
     chunk: usize,
     sorted: Option<SortedRows>,
+    /// Of the text, once it was read to its end.
+    hash: AtomicU64,
 }
 
 /// A file of sorted rows, and an empty table with their columns.
@@ -80,8 +83,13 @@ pub fn read_large(
     keep: bool,
     together: &Arc<dyn Together>,
 ) -> Result<LargeRead, DataError> {
-    let chunk = (memory / SHARE).clamp(CHUNK.0, CHUNK.1);
-    let mut file = LargeFile { path: path.to_path_buf(), options: options.clone(), chunk, sorted: None };
+    let parts = together.part().1;
+    // Stretches are cut between blocks: several blocks for each, so that they are about as long.
+    let length = std::fs::metadata(path).map_or(0, |found| found.len() as usize);
+    let most = if parts > 1 { (length / (8 * parts)).clamp(CHUNK.0, CHUNK.1) } else { CHUNK.1 };
+    let chunk = (memory / SHARE).clamp(CHUNK.0, most);
+    let mut file =
+        LargeFile { path: path.to_path_buf(), options: options.clone(), chunk, sorted: None, hash: AtomicU64::new(0) };
     let (found, notes) = match store(&file, scratch, together)? {
         (Some(found), notes) => (found, notes),
         (None, _) => {
@@ -153,6 +161,7 @@ impl LargeFile {
             }
             if !more {
                 notes.append(&mut feed.notes);
+                self.hash.store(feed.hash(), Ordering::Relaxed);
                 return Ok(order.held());
             }
         }
@@ -214,6 +223,7 @@ fn sorted(
         }
     }
     let Some(empty) = table else { return Err(DataError::Empty { file: file.path.display().to_string() }) };
+    file.hash.store(feed.hash(), Ordering::Relaxed);
     Ok(((unsorted.sort(memory.max(1 << 16))?, Box::new(empty)), feed.notes))
 }
 
@@ -249,6 +259,12 @@ fn store(
         if !file.for_each_table(false, &mut notes, |table, place| pass.take(table, is_ours(place)).map(|()| true))? {
             pass.storing.discard();
             return Ok((None, notes));
+        }
+        let hash = file.hash.load(Ordering::Relaxed).to_le_bytes().to_vec();
+        if let Some(other) = together.gather("contents of the file", hash.clone())?.iter().position(|own| *own != hash)
+        {
+            let (file, other) = (file.path.display(), other + 1);
+            return Err(ShardError(format!("{file}: shard {other}/{parts} has read another file than this one")).into());
         }
         let mut wrong = [usize::from(pass.is_wrong)];
         together.counts("steps of time", &mut wrong)?;
