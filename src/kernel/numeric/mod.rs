@@ -10,6 +10,7 @@
 //! | E f(U) for uniform or normal U | [`quadrature`] | moments in closed form |
 //! | the k-th smallest of more numbers than fit | `ranks` | sorting |
 //! | sums over rows that several machines hold | `together` | one machine |
+//! | mean and squares of numbers in parts | `moments` | hand-worked numbers |
 //! | which random numbers? | [`Stream`] | pinned literals |
 //! | mean and its error | [`Estimate`], [`Law`] | hand-worked samples |
 //! | weights of resampled people | `person_weights` | moments of the exponential |
@@ -24,6 +25,7 @@ mod holm;
 pub(crate) mod lanes;
 mod law;
 mod least_squares;
+mod moments;
 mod monomials;
 #[doc(hidden)]
 pub mod network;
@@ -53,6 +55,7 @@ pub use streams::Stream;
 
 pub(crate) use holm::holm;
 pub(crate) use least_squares::LeastSquaresRows;
+pub(crate) use moments::Moments;
 pub(crate) use monomials::Monomials;
 pub(crate) use ridge::RidgeFactor;
 pub(crate) use row_factor::RowFactor;

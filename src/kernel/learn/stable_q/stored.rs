@@ -9,8 +9,8 @@ use crate::kernel::data::DataError;
 use crate::kernel::learn::FittedQError;
 use crate::kernel::learn::features::{FeatureMap, Winsorised};
 use crate::kernel::learn::fitted_q_pass::{Backup, Sweep};
-use crate::kernel::numeric::RidgeFactor;
 use crate::kernel::numeric::ranks::order_statistics;
+use crate::kernel::numeric::{Moments, RidgeFactor};
 use crate::kernel::preprocess::{ExperienceRows, StoredExperience, View};
 
 /// An action value, and numbers at some ranks of every column of the views.
@@ -175,33 +175,18 @@ impl<V: View> Passes for Stored<'_, V> {
     }
 
     fn spread(&self, weights: &[f64], discount: f64, backup: Backup<'_>, n: f64) -> Result<(f64, f64), FittedQError> {
-        // Means and squares of blocks, joined: Σ (y − ȳ)² without the cancellation of Σ y² − n ȳ².
-        let mut found = [0.0; 3];
-        let join = |found: &mut [f64; 3], own: [f64; 3]| {
-            let ([count, mean, squares], [own_count, own_mean, own_squares]) = (found, own);
-            if own_count > 0.0 {
-                let apart: f64 = own_mean - *mean;
-                *squares += own_squares + apart * apart * *count * own_count / (*count + own_count);
-                *count += own_count;
-                *mean += apart * own_count / *count;
-            }
-        };
+        let mut found = Moments::default();
         self.each_sweep(|sweep| {
-            let own = sweep.gram_counts().iter().sum::<usize>() as f64;
-            if own > 0.0 {
-                let (mean, squares) = Passes::spread(sweep, weights, discount, backup, own)?;
-                join(&mut found, [own, mean, squares]);
+            let count = sweep.gram_counts().iter().sum::<usize>();
+            if count > 0 {
+                let (mean, squares) = Passes::spread(sweep, weights, discount, backup, count as f64)?;
+                found = found.and(Moments { count, mean, squares });
             }
             Ok(())
         })?;
-        let together = self.experience.together();
-        if !together.is_alone() {
-            let parts = together.rows(&step_of("spread of targets", weights), found.to_vec())?;
-            found = [0.0; 3];
-            parts.iter().for_each(|part| join(&mut found, [part[0], part[1], part[2]]));
-        }
-        let [count, mean, squares] = found;
-        debug_assert_eq!(count, n);
+        Moments::join(&step_of("spread of targets", weights), [&mut found], self.experience.together())?;
+        let Moments { count, mean, squares } = found;
+        debug_assert_eq!(count as f64, n);
         Ok((mean, squares))
     }
 

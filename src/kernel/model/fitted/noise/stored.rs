@@ -14,7 +14,7 @@ use crate::kernel::data::{Panel, StoredPanel};
 use crate::kernel::model::Rung;
 use crate::kernel::model::fitted::{FitError, Fitted};
 use crate::kernel::numeric::ranks::order_statistics;
-use crate::kernel::numeric::{Estimate, ShardError, Stream, Together};
+use crate::kernel::numeric::{Moments, ShardError, Stream, Together};
 use rayon::prelude::*;
 
 /// People on disk, and the means that their noise is around.
@@ -285,7 +285,7 @@ impl StoredNoise<'_> {
         let by_form: Vec<Option<Vec<&Spread>>> =
             spreads.chunks_exact(FOLDS).map(|folds| folds.iter().map(Option::as_ref).collect()).collect();
         let pairs = |a: usize, b: usize| a * forms.len() + b;
-        let mut gains: Vec<Vec<Gain>> = vec![vec![Gain::default(); forms.len() * forms.len()]; open.len()];
+        let mut gains: Vec<Vec<Moments>> = vec![vec![Moments::default(); forms.len() * forms.len()]; open.len()];
         self.pass(inputs, |_, residuals, folds| {
             for ((&output, fitted), gains) in open.iter().zip(by_form.chunks_exact(forms.len())).zip(&mut gains) {
                 each_person(&residuals.outputs[output], |rows| {
@@ -307,13 +307,13 @@ impl StoredNoise<'_> {
                 });
             }
         })?;
-        Gain::join(gains.iter_mut().flatten(), self.together())?;
+        Moments::join("gains of people left out", gains.iter_mut().flatten(), self.together())?;
         let candidate = |form| match form {
             SpreadForm::Common => Candidate::OneSpread,
             SpreadForm::PerLevel => Candidate::SpreadByLevel,
             SpreadForm::LogLinear => Candidate::SpreadByState,
         };
-        let mut choose = |output: usize, fitted: &[Option<Vec<&Spread>>], gains: &[Gain]| {
+        let mut choose = |output: usize, fitted: &[Option<Vec<&Spread>>], gains: &[Moments]| {
             if fitted[0].is_none() {
                 return least;
             }
@@ -400,7 +400,7 @@ impl StoredNoise<'_> {
         let known: Vec<bool> = (0..4).map(is_known).collect();
         // Time over all, level over all, level and time over time.
         let pairs = [(0, 1), (0, 2), (1, 3)];
-        let mut gains = vec![Gain::default(); pairs.len()];
+        let mut gains = vec![Moments::default(); pairs.len()];
         self.pass(inputs, |_, residuals, folds| {
             each_person(&residuals.outputs[output], |rows| {
                 let mut found = [0.0; 4];
@@ -414,7 +414,7 @@ impl StoredNoise<'_> {
                 pairs.iter().zip(&mut gains).for_each(|((a, b), gain)| gain.add(found[*b] - found[*a]));
             });
         })?;
-        Gain::join(&mut gains, self.together())?;
+        Moments::join("gains of people left out", &mut gains, self.together())?;
         let counts = (counts[0], counts[1]);
         if !known[0] {
             return Ok(((false, false), counts.0, counts.1));
@@ -499,59 +499,10 @@ fn each_person(rows: &[Row], visit: impl FnMut(&[Row])) {
     rows.chunk_by(|a, b| a.person == b.person).for_each(visit);
 }
 
-/// Count, mean and squares around it.
-#[derive(Debug, Clone, Copy, Default)]
-struct Gain {
-    count: usize,
-    mean: f64,
-    squares: f64,
-}
-
-impl Gain {
-    fn add(&mut self, x: f64) {
-        self.count += 1;
-        let apart = x - self.mean;
-        self.mean += apart / self.count as f64;
-        self.squares += apart * (x - self.mean);
-    }
-
-    fn and(self, other: Self) -> Self {
-        let count = self.count + other.count;
-        if count == 0 {
-            return self;
-        }
-        let (n, share) = (self.count as f64, other.count as f64 / count as f64);
-        let apart = other.mean - self.mean;
-        let squares = self.squares + other.squares + apart * apart * n * share;
-        Self { count, mean: self.mean + apart * share, squares }
-    }
-
-    /// Puts those of all shards together.
-    fn join<'g>(gains: impl IntoIterator<Item = &'g mut Self>, together: &dyn Together) -> Result<(), ShardError> {
-        let mut gains: Vec<&mut Self> = gains.into_iter().collect();
-        let own = gains.iter().flat_map(|gain| [gain.count as f64, gain.mean, gain.squares]).collect();
-        let parts = together.rows("gains of people left out", own)?;
-        let gain = |x: &[f64]| Self { count: x[0] as usize, mean: x[1], squares: x[2] };
-        for (j, total) in gains.iter_mut().enumerate() {
-            let all = parts.iter().map(|part| gain(&part[3 * j..3 * (j + 1)]));
-            **total = all.reduce(Self::and).unwrap_or_default();
-        }
-        Ok(())
-    }
-
-    fn sd(&self) -> f64 {
-        (self.squares / self.count as f64).sqrt()
-    }
-
-    fn estimate(&self) -> Estimate {
-        Estimate::of_moments(self.mean, self.squares, self.count)
-    }
-}
-
 /// Standardised residuals of a group: moments, and their mass on the grid of a density.
 #[derive(Debug, Clone, Default)]
 struct Cell {
-    gain: Gain,
+    gain: Moments,
     mass: Vec<f64>,
 }
 
@@ -566,7 +517,7 @@ impl Cell {
         // A shard may have nobody of a group.
         cells.iter_mut().for_each(|cell| cell.mass.resize(Density::POINTS, 0.0));
         together.sum("mass of residuals", cells.iter_mut().flat_map(|cell| &mut cell.mass))?;
-        Gain::join(cells.iter_mut().map(|cell| &mut cell.gain), together)
+        Moments::join("gains of people left out", cells.iter_mut().map(|cell| &mut cell.gain), together)
     }
 
     fn and(self, other: &Self) -> Self {
