@@ -392,6 +392,33 @@ impl Slopes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::data::Exchange;
+
+    #[test]
+    fn people_of_two_shards_are_in_the_folds_of_one_machine() {
+        // The first ten have one level in every fifth place alone, the others do not.
+        let level = |i: usize| u32::from(if i < 10 { i.is_multiple_of(5) } else { i.is_multiple_of(3) });
+        let mut everybody = Bunches::new(2);
+        (0..24).for_each(|i| everybody.meet(level(i)));
+        let mut counter = everybody.counter();
+        let alone: Vec<usize> = (0..24).map(|i| counter.next(level(i))).collect();
+        let folder = std::env::temp_dir().join(format!("counterfair-folds-{}", std::process::id()));
+        let shard = |part: usize, people: std::ops::Range<usize>| {
+            let exchange = Exchange::open(&folder, (part, 2), Box::new(|_| {})).unwrap();
+            let mut own = Bunches::after(people.start, 2);
+            people.clone().for_each(|i| own.meet(level(i)));
+            own.join(&exchange).unwrap();
+            let met = (0..2).map(|z| (0..people.start).filter(|&i| level(i) == z).count()).collect();
+            let mut counter = own.counter_after(people.start, met);
+            people.map(|i| counter.next(level(i))).collect::<Vec<usize>>()
+        };
+        let together = std::thread::scope(|scope| {
+            let parts = [(0, 0..10), (1, 10..24)].map(|(part, people)| scope.spawn(move || shard(part, people)));
+            parts.map(|part| part.join().unwrap()).concat()
+        });
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(together, alone);
+    }
 
     #[test]
     fn the_steepest_slope_adds_up_over_coordinates() {
