@@ -3,10 +3,12 @@
 pub mod beds;
 mod claims;
 pub mod coverage;
+pub mod errata;
 mod finite_mdp;
 pub mod finite_world;
 pub mod optimum;
 mod regret;
+pub mod theorems;
 
 pub use claims::*;
 pub use finite_mdp::FiniteMdp;

@@ -1,0 +1,55 @@
+//! The theorems, lemmas and rates as data: each with the limit it must keep, a check that runs the kernel, and a control that breaks it.
+//!
+//! Reading order: [`Claim`] (what a row is), [`Limit`] and its judge, [`Found`], then the rows by subject.
+
+mod claim;
+mod found;
+mod judge;
+pub(crate) mod search;
+mod stored;
+mod table;
+
+pub use claim::{Claim, Expected, Quotation, Rank, Row, Run};
+pub use found::{Found, Slope, Worst};
+pub use judge::{FAR, Limit, NEAR, ROUNDING, Verdict};
+pub use stored::{Examined, RowsError, read};
+pub use table::{Beside, Cells, margin, table};
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// All claims: the four checks first, then in the order of the source document.
+pub fn theorems() -> Vec<Claim> {
+    let rooms: &[&[Claim]] = &[];
+    rooms.concat()
+}
+
+/// Examines some claims and returns their rows in the order given; `progress` is called after each, in order of completion.
+///
+/// Claims run side by side on plain threads, because several of them spread a grid of runs over rayon's own: a worker that waited for its part of a grid
+/// would take up another claim meanwhile, which may wait for the same grid.
+pub fn examine(claims: &[Claim], progress: impl Fn(&Row) + Sync) -> Vec<Row> {
+    let (next, rows) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(claims.len())));
+    let work = || {
+        while let Some((place, claim)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|k| Some((k, claims.get(k)?)))
+        {
+            let row = claim.examine();
+            progress(&row);
+            rows.lock().unwrap_or_else(PoisonError::into_inner).push((place, row));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..rayon::current_num_threads().min(claims.len()) {
+            scope.spawn(work);
+        }
+    });
+    let mut rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
+    rows.sort_by_key(|(place, _)| *place);
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+/// How many rows did not come back as expected.
+pub fn surprises(rows: &[Row]) -> usize {
+    rows.iter().filter(|row| !row.as_expected()).count()
+}
