@@ -4,7 +4,7 @@ use super::error::CliError;
 use super::options::{DataOptions, LISTED};
 use super::output::note;
 use clap::Args;
-use counterfair::fair::{LargePeople, Memory, Shard};
+use counterfair::fair::{LargePeople, Memory};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -91,12 +91,6 @@ pub struct TooSmall {
 impl MemoryOptions {
     /// The memory allowed if a file needs more than that, by its size.
     pub fn needed_for(&self, data: &Path) -> Result<Option<TooSmall>, CliError> {
-        let limit = self.limit(data)?;
-        Ok((limit.needed > limit.memory.bytes as u64).then_some(limit))
-    }
-
-    /// The memory allowed, whatever a file needs.
-    pub fn limit(&self, data: &Path) -> Result<TooSmall, CliError> {
         let bytes = self.memory.map_or_else(default_bytes, |Size(bytes)| bytes);
         let needed = text_of(data).saturating_mul(PER_BYTE_OF_TEXT);
         let scratch = self.scratch.clone().unwrap_or_else(std::env::temp_dir);
@@ -104,7 +98,7 @@ impl MemoryOptions {
             return Err(CliError::Argument(format!("--scratch {}: there is no such folder", scratch.display())));
         }
         let memory = Memory { bytes: usize::try_from(bytes).unwrap_or(usize::MAX), scratch };
-        Ok(TooSmall { memory, needed })
+        Ok((needed > bytes).then_some(TooSmall { memory, needed }))
     }
 }
 
@@ -143,23 +137,6 @@ pub fn read(data: &DataOptions, limit: &TooSmall, keep: bool) -> Result<LargePeo
     Ok(people)
 }
 
-/// Reads the people of a shard onto disk, and says so.
-pub fn read_shard(data: &DataOptions, limit: &TooSmall, shard: &Shard) -> Result<LargePeople, CliError> {
-    let waiting = |line: &str| note(line);
-    let people = LargePeople::read_shard(&data.data, &data.options(), &limit.memory, shard, waiting)?;
-    note(format_args!(
-        "{}: shard {}/{} has {} of {} people; they were laid down in {} for as long as this runs",
-        people.sketch().name(),
-        shard.number,
-        shard.of,
-        people.own_people(),
-        people.panel().people(),
-        limit.memory.scratch.display()
-    ));
-    describe(&people);
-    Ok(people)
-}
-
 /// Says what was found out about a file and repaired in it.
 fn describe(people: &LargePeople) {
     let (sketch, repairs) = (people.sketch(), people.sketch().repairs());
@@ -175,7 +152,6 @@ fn describe(people: &LargePeople) {
         ));
         let listed = repairs.cuts.len().min(LISTED);
         repairs.cuts.iter().take(listed).for_each(|cut| note(format_args!("  {cut}")));
-        // Those of other shards are counted and not listed.
         if cuts > listed {
             note(format_args!("  and {} more people", cuts - listed));
         }

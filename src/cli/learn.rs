@@ -3,14 +3,12 @@
 use super::error::CliError;
 use super::large::{self, MemoryOptions};
 use super::options::{DataOptions, ModelOptions};
-use super::output::{command_line, mechanism_table, noise_report, note, say, say_json, say_noise, stages, warn};
+use super::output::{command_line, mechanism_table, noise_report, say, say_json, say_noise, stages, warn};
 use clap::ValueEnum;
-use counterfair::fair::{Learned, Learner, Method, People, Shard, ValueClass};
+use counterfair::fair::{Learned, Learner, Method, People, ValueClass};
 use counterfair::kernel::data::internals::{can_be_written, distinct_files};
 use counterfair::kernel::learn::{Clipping, Settings, StableSettings};
-use counterfair::kernel::model::fitted::Basis;
 use counterfair::kernel::numeric::Stream;
-use counterfair::reproduction::Shard as Share;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -19,13 +17,6 @@ pub struct Arguments {
     data: DataOptions,
     #[command(flatten)]
     memory: MemoryOptions,
-    /// Learn together with other machines, each from the k-th of n stretches of the file's people; all of them run this command at the same time, and
-    /// the first writes the policy
-    #[arg(long, value_name = "K/N", requires = "exchange")]
-    shard: Option<Share>,
-    /// Folder that all shards see, empty at first, through which they exchange their sums
-    #[arg(long, value_name = "DIR", requires = "shard")]
-    exchange: Option<PathBuf>,
     #[command(flatten)]
     model: ModelOptions,
     /// What the policy reads: ours (counterfactual states of all levels, fair), full (state and level) or unaware (state without level)
@@ -129,22 +120,6 @@ impl Arguments {
         })
     }
 
-    /// What looks at everybody at once has no form for people on several machines.
-    fn refuse_with_shards(&self) -> Result<(), CliError> {
-        let needs_everybody = [
-            ("--folds", self.folds.is_some()),
-            ("--pessimism", self.pessimism.is_some_and(|k| k > 0.0)),
-            ("--learner other than stable", self.learner != LearnerName::Stable),
-            ("--model neural", self.model.model.0 == Basis::Neural),
-        ];
-        match needs_everybody.iter().find(|(_, given)| *given) {
-            None => Ok(()),
-            Some((option, _)) => Err(CliError::Argument(format!(
-                "{option} needs everybody in the memory of one machine: it cannot be had with --shard"
-            ))),
-        }
-    }
-
     /// An option that the learner has no use for is a mistake, not a wish to be passed over.
     fn refuse(&self, options: &[(&str, bool)]) -> Result<(), CliError> {
         let name = self.learner.to_possible_value().map_or(String::new(), |value| value.get_name().to_string());
@@ -157,36 +132,15 @@ impl Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     distinct_files(&[("--save", &arguments.save)], &[("--data", &arguments.data.data)])?;
-    if arguments.shard.is_none_or(|share| share.number() == 1) {
-        can_be_written(&arguments.save)?;
-    }
-    let shard = arguments.shard.zip(arguments.exchange.clone());
-    let shard = shard.map(|(share, folder)| Shard { number: share.number(), of: share.of(), folder });
-    let limit = match &shard {
-        Some(_) => {
-            arguments.refuse_with_shards()?;
-            Some(arguments.memory.limit(&arguments.data.data)?)
-        }
-        None => arguments.memory.needed_for(&arguments.data.data)?,
-    };
+    can_be_written(&arguments.save)?;
+    let limit = arguments.memory.needed_for(&arguments.data.data)?;
     let mut counted = None;
     let (people, learned) = stages(|watch| {
         watch("reading");
         if let Some(limit) = &limit {
-            let large = match &shard {
-                Some(shard) => large::read_shard(&arguments.data, limit, shard)?,
-                None => large::read(&arguments.data, limit, false)?,
-            };
+            let large = large::read(&arguments.data, limit, false)?;
             let learned = arguments.learner(large.sketch())?.learn_large(&large, watch)?;
             counted = Some(large.panel().people());
-            if let Some(spent) = large.spent() {
-                note(format_args!(
-                    "shards said their sums {} times: {:.1} MB from this one, which waited {:.1} s for the others",
-                    spent.rounds,
-                    spent.bytes as f64 / 1e6,
-                    spent.waited.as_secs_f64()
-                ));
-            }
             return Ok((large.sketch().clone(), learned));
         }
         let people = arguments.data.read()?;
@@ -196,9 +150,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Learned { mut policy, outcome, condition, contrast_degree, stability, warnings } = learned;
     policy.manifest.command = command_line();
     let fitness = policy.fitness();
-    // All shards have the same policy.
-    let is_first = shard.as_ref().is_none_or(|shard| shard.number == 1);
-    let saved = is_first && (fitness.is_ok() || arguments.save_anyway);
+    let saved = fitness.is_ok() || arguments.save_anyway;
     if saved {
         policy.save(&arguments.save)?;
     }
@@ -209,9 +161,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         None => (people.panel().people(), people.remarks()),
     };
     let ended = match fitness {
-        Err(why) if !(saved || arguments.save_anyway) => {
-            Err(CliError::NotSaved { file: arguments.save.display().to_string(), why })
-        }
+        Err(why) if !saved => Err(CliError::NotSaved { file: arguments.save.display().to_string(), why }),
         _ => Ok(()),
     };
     if arguments.json {
@@ -231,11 +181,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         say(mechanism_table(mechanism, &people))?;
         say_noise(mechanism, &people)?;
     }
-    let file = match (saved, is_first) {
-        (true, _) => arguments.save.display().to_string(),
-        (false, true) => "not saved".into(),
-        (false, false) => "left to the first shard to save".into(),
-    };
+    let file = if saved { arguments.save.display().to_string() } else { "not saved".into() };
     say(format_args!("{file}: {transitions} transitions; {outcome}"))?;
     if let Some(s) = stability {
         say(format_args!(

@@ -1,23 +1,16 @@
 //! People who do not fit in memory: read in blocks onto disk, then passed over.
 
-use super::fingerprint::sha256;
 use super::policy::Parts;
 use super::{
     Error, Learned, Learner, Manifest, Method, People, Policy, Preprocessing, Seen, StoredQ, ValueClass, warnings,
 };
-use crate::kernel::data::{
-    DataError, Exchange, LargeRead, ReadOptions, Scratch, Spent, StoredPanel, read_large, write_preprocessed_blocks,
-};
+use crate::kernel::data::{LargeRead, ReadOptions, Scratch, StoredPanel, read_large, write_preprocessed_blocks};
 use crate::kernel::learn::features::Features;
 use crate::kernel::learn::{Coordinates, FittedQError, StableQ, StableSettings, StoredChart, stable_fitted_q_stored};
 use crate::kernel::model::fitted::{FitError, Fitted, fit_stored};
-use crate::kernel::numeric::{Alone, ShardError, Together};
 use crate::kernel::preprocess::{Full, Preprocessor, Sequential, Unaware, View, batch, stored_batch};
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How much memory may be used, and where there is room on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,20 +21,6 @@ pub struct Memory {
     pub scratch: PathBuf,
 }
 
-/// One of several machines that learn from one file, each from a stretch of its people.
-///
-/// All of them have to work at the same time: each step of learning is a sum over everybody, and nobody goes on without those of the others. A
-/// machine that was stopped can be started again with the same command; the others wait for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shard {
-    /// Which it is, from 1.
-    pub number: usize,
-    /// How many there are.
-    pub of: usize,
-    /// A folder that all of them see, empty at first, through which they exchange their sums.
-    pub folder: PathBuf,
-}
-
 /// People on disk, with what is needed to write them back or to read more of their kind.
 #[derive(Debug)]
 pub struct LargePeople {
@@ -49,17 +28,6 @@ pub struct LargePeople {
     /// Names, columns and remarks about the file; nobody is in its panel.
     people: People,
     memory: usize,
-    shards: Option<Arc<Exchange>>,
-    /// Whether the other shards know how this one ended.
-    is_done: AtomicBool,
-}
-
-impl Drop for LargePeople {
-    fn drop(&mut self) {
-        if let (Some(shards), false) = (&self.shards, self.is_done.load(Ordering::Relaxed)) {
-            shards.stop("it ended before it had learned");
-        }
-    }
 }
 
 /// The share of the memory allowed that numbers held at once may take, in numbers of eight bytes.
@@ -73,62 +41,9 @@ impl LargePeople {
     /// [`Error::Data`], which names file, line, column and value.
     pub fn read(path: &Path, options: &ReadOptions, memory: &Memory, keep: bool) -> Result<Self, Error> {
         let scratch = Arc::new(Scratch::new(&memory.scratch)?);
-        let alone: Arc<dyn Together> = Arc::new(Alone);
-        let read = read_large(path, options, memory.bytes, &scratch, keep, &alone)?;
+        let read = read_large(path, options, memory.bytes, &scratch, keep)?;
         let people = People::without_rows(path, &read);
-        Ok(Self { read, people, memory: memory.bytes, shards: None, is_done: AtomicBool::new(true) })
-    }
-
-    /// Reads the stretch of a file that belongs to a shard; all shards read the same file. `waiting` is told when others let this one wait.
-    ///
-    /// What is counted (people, levels, repairs) is counted over all shards.
-    ///
-    /// # Errors
-    /// [`Error::Data`], which names file, line, column and value, also where another shard met it; or what keeps shards from working together.
-    pub fn read_shard(
-        path: &Path,
-        options: &ReadOptions,
-        memory: &Memory,
-        shard: &Shard,
-        waiting: impl Fn(&str) + Send + Sync + 'static,
-    ) -> Result<Self, Error> {
-        let Shard { number, of, folder } = shard;
-        if !(1..=*of).contains(number) {
-            return Err(DataError::from(ShardError(format!("there is no shard {number}/{of}"))).into());
-        }
-        let shards = Exchange::open(folder, (number - 1, *of), Box::new(waiting)).map_err(DataError::from)?;
-        let shards = Arc::new(shards);
-        let together: Arc<dyn Together> = shards.clone();
-        let read = || -> Result<(LargeRead, usize), Error> {
-            let file = path.display().to_string();
-            let looks = looks_of(path).map_err(|source| match source.kind() {
-                io::ErrorKind::NotFound => DataError::NoSuchFile { file },
-                _ => DataError::Unreadable { file, source },
-            })?;
-            let what = format!("counterfair {}, {looks}, {options:?}", env!("CARGO_PKG_VERSION"));
-            shards.same("the file and how it is read", &what).map_err(DataError::from)?;
-            // Stretches are cut between blocks, whose size the memory decides. A shard that goes on may do so on a machine with another.
-            let own = shards.said_before().unwrap_or_else(|| (memory.bytes as u64).to_le_bytes().to_vec());
-            let all = together.gather("memory", own).map_err(DataError::from)?;
-            let bytes = all.iter().filter_map(|word| Some(u64::from_le_bytes(*word.first_chunk()?))).min();
-            let bytes = bytes.map_or(memory.bytes, |least| least as usize);
-            let scratch = Arc::new(Scratch::new(&memory.scratch)?);
-            Ok((read_large(path, options, bytes, &scratch, false, &together)?, bytes))
-        };
-        let (read, memory) = read().inspect_err(|error| shards.stop(&error.to_string()))?;
-        let people = People::without_rows(path, &read);
-        Ok(Self { read, people, memory, shards: Some(shards), is_done: AtomicBool::new(false) })
-    }
-
-    /// People of this shard.
-    pub fn own_people(&self) -> usize {
-        self.read.panel.own_people()
-    }
-
-    /// What it took to put shards together.
-    #[doc(hidden)]
-    pub fn spent(&self) -> Option<Spent> {
-        self.shards.as_ref().map(|shards| shards.spent())
+        Ok(Self { read, people, memory: memory.bytes })
     }
 
     /// Names, columns and notes; its panel is empty.
@@ -198,26 +113,11 @@ impl LargePeople {
 impl Learner {
     /// [`learn_watched`](Self::learn_watched) for people on disk. Each iteration of fitted Q is a pass over what was laid down there.
     ///
-    /// Shards learn the same policy, which is that of one machine to rounding.
-    ///
     /// No certificate of unfairness is kept, and stability is not looked at: both refit on resampled people.
     ///
     /// # Errors
     /// Those of [`learn`](Self::learn), and where a step has no form for people on disk one that says so.
     pub fn learn_large(&self, people: &LargePeople, watch: &mut dyn FnMut(&str)) -> Result<Learned, Error> {
-        let Some(shards) = &people.shards else { return self.learn_stored(people, watch) };
-        let mut learned = || {
-            shards.same("how to learn", &format!("{self:?}")).map_err(DataError::from)?;
-            let learned = self.learn_stored(people, watch)?;
-            shards.same("policy", &serde_json::json!(learned.policy).to_string()).map_err(DataError::from)?;
-            Ok(learned)
-        };
-        let learned = learned().inspect_err(|error: &Error| shards.stop(&error.to_string()));
-        people.is_done.store(true, Ordering::Relaxed);
-        learned
-    }
-
-    fn learn_stored(&self, people: &LargePeople, watch: &mut dyn FnMut(&str)) -> Result<Learned, Error> {
         let panel = people.panel();
         let state_dim = panel.state_dim();
         let ValueClass::Stable(settings) = &self.values else {
@@ -275,21 +175,6 @@ impl Learner {
         let contrast_degree = Some(contrast_degree);
         Ok(Learned { policy, outcome, condition: None, contrast_degree, stability: None, warnings: notes })
     }
-}
-
-/// What tells most files apart before they are read: their length, and a hash of pieces all over them.
-fn looks_of(path: &Path) -> io::Result<String> {
-    const PIECES: u64 = 32;
-    const BYTES: u64 = 1 << 16;
-    let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
-    let mut pieces = Vec::new();
-    for piece in 0..PIECES {
-        file.seek(SeekFrom::Start(length / PIECES * piece))?;
-        file.by_ref().take(BYTES).read_to_end(&mut pieces)?;
-    }
-    let hash: String = sha256(&pieces).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    Ok(format!("a file of {length} bytes that looks like {hash}"))
 }
 
 /// An action value as a policy file keeps it.

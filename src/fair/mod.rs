@@ -7,7 +7,7 @@
 //! | step | file |
 //! |---|---|
 //! | people followed over time, from a file or from memory | [`People`] |
-//! | people who do not fit in memory: on disk, on several machines, or some of them | [`LargePeople`], [`Shard`], [`Sample`] |
+//! | people who do not fit in memory: on disk, or some of them | [`LargePeople`], [`Sample`] |
 //! | `alg:cf:1` on them | [`preprocess`], [`Preprocessing`] |
 //! | then `alg:cf:2` | [`Learner`] |
 //! | what is learned, in memory and on disk | [`Policy`] |
@@ -50,7 +50,7 @@ pub use error::Error;
 pub use file::FileError;
 pub use fitness::{SETTLED_CHANGE, Unfit};
 pub use fitted_preprocessing::FittedPreprocessing;
-pub use large::{LargePeople, Memory, Shard};
+pub use large::{LargePeople, Memory};
 pub use learner::{Learned, Learner, ValueClass};
 pub use method::Method;
 pub use people::People;

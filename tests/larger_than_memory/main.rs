@@ -1,7 +1,6 @@
 //! People who do not fit in memory give what they give in memory: the same files, the same policies to rounding, the same errors.
 
 mod sample;
-mod shards;
 
 use counterfair::fair::{Explain, LargePeople, Memory, preprocess};
 use counterfair::kernel::data::{Columns, MissingRepair, RowConvention, write};
@@ -116,11 +115,6 @@ fn same_policy(
     let difference = apart(&whole_json, &streamed_json, tolerance.floor, "");
     assert!(difference < tolerance.most, "{difference}");
     drop(large);
-    let shared = shards::learned(path, folder, options, &learner, 3);
-    // What has no noise is fitted to rounding with any smoothness, and rounding chooses: bends of some 1e-11 around zero, and not the same ones.
-    let (whole_json, shared_json) = (shards::determined(whole_json), shards::determined(json(&shared, "shared.json")));
-    let difference = apart(&whole_json, &shared_json, tolerance.floor.max(0.1), "");
-    assert!(difference < tolerance.most, "three shards: {difference}");
     assert!(folder.scratch_is_empty());
     [whole, streamed]
 }
@@ -404,4 +398,42 @@ fn what_needs_everybody_in_memory_says_so() {
     let out = folder.file("out.parquet");
     let error = large.preprocess(&settings(NoiseChoice::Additive), &out, &mut |_| {}).unwrap_err().to_string();
     assert!(error.contains(".csv") && !out.exists(), "{error}");
+}
+
+/// A file whose people have other levels and rewards: those of the i-th person.
+fn changed(text: &str, level: impl Fn(usize) -> usize, reward: impl Fn(usize, &str) -> String) -> String {
+    let rows = text.lines().enumerate().map(|(at, row)| {
+        // A header, then seven rows for each person, with the level in the third column and the reward in the fifth.
+        let mut cells: Vec<String> = row.split(',').map(String::from).collect();
+        if at > 0 {
+            let person = (at - 1) / 7;
+            cells[2] = level(person).to_string();
+            if !cells[4].is_empty() {
+                cells[4] = reward(person, &cells[4]);
+            }
+        }
+        cells.join(",") + "\n"
+    });
+    rows.collect()
+}
+
+#[test]
+fn levels_in_blocks_or_in_one_fold_and_rewards_of_few_values_make_no_difference() {
+    let folder = Folder::new("levels");
+    let path = folder.file("people.csv");
+    let text = simulated(&folder, "spread-by-level");
+    assert!(text.starts_with("ID,timestamp,z1,action,reward,"));
+    let preprocessing = settings(NoiseChoice::Rank);
+    let learner = Learner { preprocessing, ..learner(Method::Ours) };
+    // One level after another, the first without rewards; then one that begins in every fifth place, so that one fold would have all of it.
+    let ordered = changed(&text, |i| i / 300, |i, reward| if i < 300 { "0".into() } else { reward.into() });
+    let bunched = |i: usize| usize::from(if i < 300 { i.is_multiple_of(5) } else { i.is_multiple_of(3) });
+    let bunched = changed(&text, bunched, |_, reward| reward.into());
+    // Rewards of two values, and of a third at the end of the file.
+    let few = |i: usize, reward: &str| (usize::from(reward.starts_with('-')) + usize::from(i > 600)).to_string();
+    let few = changed(&text, |i| i % 2, few);
+    for text in [ordered, bunched, few] {
+        fs::write(&path, text).unwrap();
+        same_policy(&path, &folder, &ReadOptions::default(), &learner, SCORING);
+    }
 }

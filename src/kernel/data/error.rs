@@ -1,7 +1,6 @@
 //! What can be wrong with a file of panel data, and where.
 
 use super::{PanelError, WriteError};
-use crate::kernel::numeric::ShardError;
 use std::fmt;
 use std::io;
 
@@ -58,9 +57,6 @@ pub enum DataError {
         /// What the system said.
         source: io::Error,
     },
-    /// The parts of a file that several machines read cannot be put together.
-    #[error(transparent)]
-    Shards(#[from] ShardError),
     /// A Parquet file, in a build without Parquet.
     #[error("{file}: this build reads CSV only; rebuild with --features parquet")]
     CsvOnly {

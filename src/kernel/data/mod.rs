@@ -42,7 +42,7 @@ pub(crate) use atomic::atomically;
 pub(crate) use atomic::end_of_links;
 pub(crate) use csv_writer::write_preprocessed_blocks;
 pub(crate) use error::visible;
-pub(crate) use large::{Exchange, LargeRead, SampledRead, read_large, read_sample};
+pub(crate) use large::{LargeRead, SampledRead, read_large, read_sample};
 #[cfg(feature = "parquet")]
 pub(crate) use parquet::{write_parquet, write_preprocessed_parquet};
 #[cfg(any(feature = "parquet", feature = "durable"))]
@@ -56,7 +56,7 @@ pub mod internals {
     pub use super::csv_writer::write_preprocessed_csv;
     pub use super::distinct::{SameFile, distinct_files};
     pub use super::error::is_treacherous;
-    pub use super::large::{Scratch, Spent, StoredPanel};
+    pub use super::large::{Scratch, StoredPanel};
     pub use super::options::{Cut, CutReason};
     #[cfg(feature = "parquet")]
     pub use super::parquet::read_parquet;

@@ -105,7 +105,6 @@ pub(super) struct Rows {
     table: Option<Table>,
     cells: Vec<String>,
     read: u64,
-    rows_in_file: u64,
     /// Bytes of a table at which to stop.
     chunk: usize,
 }
@@ -118,13 +117,7 @@ impl Rows {
         let opened = quietly(AssertUnwindSafe(|| opened_table(&file, opened, options, None)));
         let (reader, table) = opened.unwrap_or_else(|_| Err(damaged(&file)))?;
         let cells = vec![String::new(); table.source.header.len()];
-        let rows_in_file = u64::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
-        Ok(Self { rows: reader.into_iter(), table: Some(table), cells, read: 0, rows_in_file, chunk, file })
-    }
-
-    /// Rows read so far, and rows of the file.
-    pub fn place(&self) -> (u64, u64) {
-        (self.read, self.rows_in_file)
+        Ok(Self { rows: reader.into_iter(), table: Some(table), cells, read: 0, chunk, file })
     }
 
     /// The next rows, and whether there are more.

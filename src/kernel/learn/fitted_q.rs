@@ -5,7 +5,6 @@ use super::choice_sums::ChoiceSums;
 use super::features::FeatureMap;
 use super::fitted_q_pass::{Backup, Sweep};
 use super::regressions::{Progress, Regressions, Stopping};
-use crate::kernel::numeric::ShardError;
 use crate::kernel::preprocess::{Experience, View};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -76,9 +75,6 @@ pub enum FittedQError {
     /// Experience on disk could not be read back.
     #[error("experience on disk cannot be read: {0}")]
     Scratch(String),
-    /// Sums of several machines cannot be put together.
-    #[error(transparent)]
-    Shards(#[from] ShardError),
     /// R ≤ 0.
     #[error("the reward bound is {0}; it must be positive")]
     RewardBound(f64),

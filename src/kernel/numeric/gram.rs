@@ -73,11 +73,6 @@ impl Gram {
         &self.matrix
     }
 
-    /// The sums, to be added up with those of other rows.
-    pub fn sums_mut(&mut self) -> &mut [f64] {
-        &mut self.matrix
-    }
-
     /// Adds row-major rows. Nothing is allocated; blocks of some hundred rows are fastest.
     ///
     /// # Panics

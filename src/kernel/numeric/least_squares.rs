@@ -240,33 +240,6 @@ impl LeastSquaresRows {
         Ok(())
     }
 
-    /// Rows with the same products as all that were added, design and targets side by side; no rows are left here.
-    pub fn take_triangle(&mut self) -> Vec<f64> {
-        if std::mem::take(&mut self.rows) == 0 {
-            return vec![];
-        }
-        let width = self.features + self.outputs;
-        let triangle = std::mem::replace(&mut self.folder, RowFolder::new(width)).finish();
-        let scales = std::mem::take(&mut self.scales);
-        (0..width).flat_map(|i| (0..width).map(move |j| (i, j))).map(|(i, j)| triangle[(i, j)] / scales[j]).collect()
-    }
-
-    /// Adds what [`take_triangle`](Self::take_triangle) gave.
-    ///
-    /// # Errors
-    /// Those of [`add`](Self::add).
-    pub fn add_triangle(&mut self, rows: &[f64]) -> Result<(), LeastSquaresError> {
-        let rows = || rows.chunks_exact(self.features + self.outputs).map(|row| row.split_at(self.features));
-        let design: Vec<f64> = rows().flat_map(|(x, _)| x).copied().collect();
-        let targets: Vec<f64> = rows().flat_map(|(_, y)| y).copied().collect();
-        self.add(&design, &targets)
-    }
-
-    /// How many rows the triangles that were added stand for.
-    pub fn stand_for(&mut self, rows: usize) {
-        self.rows = rows;
-    }
-
     /// The solution.
     ///
     /// # Errors

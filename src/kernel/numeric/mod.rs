@@ -9,7 +9,6 @@
 //! | Σ wⱼ columnⱼ and Xᵀy on blocks of rows | `block` | plain loops |
 //! | E f(U) for uniform or normal U | [`quadrature`] | moments in closed form |
 //! | the k-th smallest of more numbers than fit | `ranks` | sorting |
-//! | sums over rows that several machines hold | `together` | one machine |
 //! | mean and squares of numbers in parts | `moments` | hand-worked numbers |
 //! | which random numbers? | [`Stream`] | pinned literals |
 //! | mean and its error | [`Estimate`], [`Law`] | hand-worked samples |
@@ -43,7 +42,6 @@ pub(crate) mod sequential;
 mod slope;
 pub(crate) mod small;
 mod streams;
-mod together;
 #[doc(hidden)]
 pub mod tolerance;
 mod triangle;
@@ -59,7 +57,6 @@ pub(crate) use moments::Moments;
 pub(crate) use monomials::Monomials;
 pub(crate) use ridge::RidgeFactor;
 pub(crate) use row_factor::RowFactor;
-pub(crate) use together::{Alone, Together};
 
 /// What this package's own command, tests and benches reach beyond the promise above. No promise: it may change with any release.
 #[doc(hidden)]
@@ -72,6 +69,5 @@ pub mod internals {
     pub use super::quantile::quantile;
     pub use super::slope::{SlopeError, SlopeFit, log_log_slope};
     pub use super::streams::{fill_standard_normal, fill_uniform, uniform_index};
-    pub use super::together::ShardError;
 }
 pub(crate) use internals::*;

@@ -1,7 +1,6 @@
 //! Count, mean and squares around it, of numbers that come one by one or in parts.
 
 use super::Estimate;
-use super::together::{ShardError, Together};
 
 /// Count, mean and Σ (x − x̄)², without the cancellation of Σ x² − n x̄².
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -33,26 +32,6 @@ impl Moments {
         let apart = other.mean - self.mean;
         let squares = self.squares + other.squares + apart * apart * n * share;
         Self { count, mean: self.mean + apart * share, squares }
-    }
-
-    /// Puts those of all shards together.
-    ///
-    /// # Errors
-    /// [`ShardError`].
-    pub fn join<'m>(
-        step: &str,
-        moments: impl IntoIterator<Item = &'m mut Self>,
-        together: &dyn Together,
-    ) -> Result<(), ShardError> {
-        let mut moments: Vec<&mut Self> = moments.into_iter().collect();
-        let own = moments.iter().flat_map(|own| [own.count as f64, own.mean, own.squares]).collect();
-        let parts = together.rows(step, own)?;
-        let of = |x: &[f64]| Self { count: x[0] as usize, mean: x[1], squares: x[2] };
-        for (j, total) in moments.iter_mut().enumerate() {
-            let all = parts.iter().map(|part| of(&part[3 * j..3 * (j + 1)]));
-            **total = all.reduce(Self::and).unwrap_or_default();
-        }
-        Ok(())
     }
 
     /// √(Σ (x − x̄)² / n).

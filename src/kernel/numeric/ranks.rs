@@ -1,12 +1,7 @@
 //! Exact order statistics of columns that are too long to be held.
 
-use super::together::{ShardError, Together};
-
 /// Bits that one pass tells apart.
 const BITS: u32 = 16;
-
-/// Numbers that parts of a column send each other at most, in all: beyond, they count once more.
-const SENT: usize = 1 << 20;
 
 /// A number's place in the total order of `f64::total_cmp`.
 fn key(x: f64) -> u64 {
@@ -43,18 +38,14 @@ impl Bucket {
 /// following ones look only at those numbers that a rank falls among, and hold at most about `room` of them: two passes for measurements,
 /// up to five where few values repeat without end.
 ///
-/// Where others hold parts of the columns, `pass` hands over its own, and everybody finds the ranks among all.
-///
 /// # Errors
-/// Those of `pass`, and a [`ShardError`].
-pub fn order_statistics<E: From<ShardError>>(
+/// Those of `pass`.
+pub fn order_statistics<E>(
     columns: usize,
     ranks: impl Fn(usize, usize) -> Vec<usize>,
     room: usize,
-    together: &dyn Together,
     mut pass: impl FnMut(&mut dyn FnMut(usize, f64)) -> Result<(), E>,
 ) -> Result<Vec<Vec<f64>>, E> {
-    let room = if together.is_alone() { room } else { room.min(SENT) };
     let whole = || Bucket { prefix: 0, bits: 0, before: 0, size: 0, counts: vec![0; 1 << BITS], numbers: vec![] };
     let mut buckets: Vec<Vec<Bucket>> = (0..columns).map(|_| vec![whole()]).collect();
     let mut wanted: Option<Vec<Vec<usize>>> = None;
@@ -78,12 +69,6 @@ pub fn order_statistics<E: From<ShardError>>(
                     bucket.counts[(key << bucket.bits >> (64 - BITS)) as usize] += 1;
                 }
             })?;
-            let open = buckets.iter_mut().flatten().filter(|bucket| bucket.bits < 64);
-            if is_last {
-                join(&mut open.collect::<Vec<_>>(), together)?;
-            } else {
-                together.counts("counts by leading bits", open.flat_map(|bucket| &mut bucket.counts))?;
-            }
         }
         let sizes = || buckets.iter().map(|column| column[0].counts.iter().sum::<usize>());
         let wanted = wanted.get_or_insert_with(|| sizes().enumerate().map(|(column, n)| ranks(column, n)).collect());
@@ -103,26 +88,6 @@ pub fn order_statistics<E: From<ShardError>>(
             *column = std::mem::take(column).into_iter().flat_map(|bucket| split(bucket, ranks)).collect();
         }
     }
-}
-
-/// Brings the numbers of all parts together, bucket by bucket.
-fn join(open: &mut [&mut Bucket], together: &dyn Together) -> Result<(), ShardError> {
-    if together.is_alone() {
-        return Ok(());
-    }
-    let lengths = open.iter().map(|bucket| bucket.numbers.len() as f64);
-    let own = lengths.chain(open.iter().flat_map(|bucket| bucket.numbers.iter().copied())).collect();
-    open.iter_mut().for_each(|bucket| bucket.numbers.clear());
-    for part in together.numbers("numbers around ranks", own)? {
-        let unreadable = || ShardError("numbers around ranks that cannot be read".into());
-        let (lengths, mut rest) = part.split_at_checked(open.len()).ok_or_else(unreadable)?;
-        for (bucket, length) in open.iter_mut().zip(lengths) {
-            let (own, others) = rest.split_at_checked(*length as usize).ok_or_else(unreadable)?;
-            bucket.numbers.extend_from_slice(own);
-            rest = others;
-        }
-    }
-    Ok(())
 }
 
 /// The parts of a bucket that a rank falls into, by the next bits.
@@ -145,15 +110,16 @@ fn split(bucket: Bucket, ranks: &[usize]) -> Vec<Bucket> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::numeric::{Alone, Stream, fill_standard_normal};
+    use crate::kernel::numeric::{Stream, fill_standard_normal};
+    use std::convert::Infallible;
 
     fn found(columns: &[Vec<f64>], room: usize) -> (Vec<Vec<f64>>, usize) {
         let mut passes = 0;
         let ranks = |_: usize, n: usize| (0..=10).map(|k| (n - 1) * k / 10).collect();
-        let found = order_statistics(columns.len(), ranks, room, &Alone, |see| {
+        let found = order_statistics(columns.len(), ranks, room, |see| {
             passes += 1;
             columns.iter().enumerate().for_each(|(c, column)| column.iter().for_each(|x| see(c, *x)));
-            Ok::<(), ShardError>(())
+            Ok::<(), Infallible>(())
         });
         (found.unwrap(), passes)
     }

@@ -2,7 +2,6 @@
 
 use super::{Experience, Preprocessor, StateOverflow, View, batch};
 use crate::kernel::data::{DataError, Scratch, StoredPanel, WriteError};
-use crate::kernel::numeric::Together;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::marker::PhantomData;
@@ -20,9 +19,6 @@ pub struct StoredExperience<V> {
     rows: usize,
     transitions: usize,
     rewards: (f64, f64),
-    /// Rows of this shard, and those who have the others.
-    own_rows: usize,
-    together: Arc<dyn Together>,
     kind: PhantomData<V>,
 }
 
@@ -87,10 +83,6 @@ pub fn stored_batch<P: Preprocessor>(
         write(&mut out, &block).map_err(failed)?;
     }
     out.flush().map_err(failed)?;
-    let (own_rows, together) = (rows, panel.shared());
-    together.counts("views", [&mut rows, &mut transitions]).map_err(DataError::from)?;
-    let (mut low, mut high) = ([rewards.0], [rewards.1]);
-    together.ranges("range of rewards", &mut low, &mut high).map_err(DataError::from)?;
     Ok(StoredExperience {
         _scratch: panel.scratch().clone(),
         path,
@@ -98,9 +90,7 @@ pub fn stored_batch<P: Preprocessor>(
         actions,
         rows,
         transitions,
-        rewards: (low[0], high[0]),
-        own_rows,
-        together: together.clone(),
+        rewards,
         kind: PhantomData,
     })
 }
@@ -116,12 +106,7 @@ impl<V: View> StoredExperience<V> {
         self.actions
     }
 
-    /// Those who hold the views together.
-    pub fn together(&self) -> &dyn Together {
-        &*self.together
-    }
-
-    /// Views of all people, those of other shards included.
+    /// Views of all people.
     pub fn rows(&self) -> usize {
         self.rows
     }
@@ -136,7 +121,7 @@ impl<V: View> StoredExperience<V> {
         self.rewards
     }
 
-    /// Blocks of this shard's people, in order.
+    /// Blocks of people, in order.
     ///
     /// # Errors
     /// [`DataError`] when the scratch file cannot be read.
@@ -144,7 +129,7 @@ impl<V: View> StoredExperience<V> {
         let file = self.path.display().to_string();
         let failed = move |source| DataError::Unreadable { file: file.clone(), source };
         let mut input = BufReader::with_capacity(1 << 18, File::open(&self.path).map_err(&failed)?);
-        let mut left = self.own_rows;
+        let mut left = self.rows;
         Ok(std::iter::from_fn(move || {
             if left == 0 {
                 return None;

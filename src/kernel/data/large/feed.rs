@@ -8,8 +8,6 @@ use crate::kernel::data::{Encoding, ReadOptions, is_parquet};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A file that is read from its beginning to its end, a bounded number of bytes at a time.
 pub(super) struct Feed<'o> {
@@ -44,24 +42,6 @@ impl<'o> Feed<'o> {
         Ok(Self { kind, options, keep, notes })
     }
 
-    /// How much of the file was read, and how much there is.
-    pub fn place(&self) -> (u64, u64) {
-        match &self.kind {
-            Kind::Text(text) => (text.taken(), text.length),
-            #[cfg(feature = "parquet")]
-            Kind::Parquet(rows) => rows.place(),
-        }
-    }
-
-    /// A hash of all text so far; 0 for Parquet.
-    pub fn hash(&self) -> u64 {
-        match &self.kind {
-            Kind::Text(text) => text.hash,
-            #[cfg(feature = "parquet")]
-            Kind::Parquet(_) => 0,
-        }
-    }
-
     /// The next rows: into the table, or where there is none yet into a new one. Whether there are more.
     pub fn fill(&mut self, table: &mut Option<Table>) -> Result<bool, DataError> {
         match &mut self.kind {
@@ -69,20 +49,6 @@ impl<'o> Feed<'o> {
             #[cfg(feature = "parquet")]
             Kind::Parquet(rows) => rows.fill(table, self.keep),
         }
-    }
-}
-
-/// A file whose bytes are counted as they are taken.
-struct Counted {
-    file: File,
-    taken: Arc<AtomicU64>,
-}
-
-impl Read for Counted {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let n = self.file.read(into)?;
-        self.taken.fetch_add(n as u64, Ordering::Relaxed);
-        Ok(n)
     }
 }
 
@@ -95,11 +61,6 @@ struct Text {
     pending: Vec<u8>,
     line: u64,
     separator: u8,
-    /// Bytes of text handed on; where it is compressed, those that were taken from the file; and how many there are.
-    handed_on: u64,
-    compressed: Option<Arc<AtomicU64>>,
-    length: u64,
-    hash: u64,
 }
 
 /// Bytes that show what kind of file it is.
@@ -110,14 +71,11 @@ impl Text {
         let file = path.display().to_string();
         let failed = |source| unreadable(file.clone(), source);
         let opened = File::open(path).map_err(failed)?;
-        let length = opened.metadata().map_or(0, |found| found.len());
-        let (taken, mut compressed) = (Arc::new(AtomicU64::new(0)), None);
-        let mut input: Box<dyn Read> = Box::new(BufReader::new(Counted { file: opened, taken: taken.clone() }));
+        let mut input: Box<dyn Read> = Box::new(BufReader::new(opened));
         let mut pending = Vec::new();
         input.by_ref().take(HEAD as u64).read_to_end(&mut pending).map_err(failed)?;
         if pending.starts_with(b"\x1f\x8b") {
             notes.push("it is compressed with gzip".into());
-            compressed = Some(taken);
             input = decompressed(Box::new(io::Cursor::new(std::mem::take(&mut pending)).chain(input)), &file)?;
             input.by_ref().take(HEAD as u64).read_to_end(&mut pending).map_err(failed)?;
         }
@@ -132,23 +90,7 @@ impl Text {
             pending = strip_mark(pending);
         }
         let separator = found_separator(&pending, options, notes);
-        Ok(Self {
-            file,
-            input,
-            encoding,
-            chunk,
-            pending,
-            line: 1,
-            separator,
-            handed_on: 0,
-            compressed,
-            length,
-            hash: 0,
-        })
-    }
-
-    fn taken(&self) -> u64 {
-        self.compressed.as_ref().map_or(self.handed_on, |taken| taken.load(Ordering::Relaxed))
+        Ok(Self { file, input, encoding, chunk, pending, line: 1, separator })
     }
 
     fn fill(
@@ -159,10 +101,6 @@ impl Text {
         notes: &mut Vec<String>,
     ) -> Result<bool, DataError> {
         let (bytes, is_end) = self.next_records()?;
-        self.handed_on += bytes.len() as u64;
-        let (words, rest) = bytes.as_chunks::<8>();
-        let words = words.iter().map(|word| u64::from_le_bytes(*word)).chain(rest.iter().map(|b| u64::from(*b)));
-        self.hash = words.fold(self.hash, |hash, w| (hash ^ w).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));
         let text = match self.encoding {
             Encoding::Windows1252 => bytes.iter().map(|&b| windows_1252(b)).collect::<String>().into_bytes(),
             Encoding::Utf8 | Encoding::Utf16 => bytes,

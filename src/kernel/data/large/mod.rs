@@ -4,14 +4,12 @@
 //! scratch folder in the order of their ids: a [`StoredPanel`], over which whoever fits something passes in blocks of people. Where the rows of
 //! a file are not in the order of ids they are sorted on disk first.
 
-mod exchange;
 mod feed;
 mod sample;
 mod scratch;
 mod sort;
 mod stored;
 
-pub use exchange::{Exchange, Spent};
 pub use sample::{SampledRead, read_sample};
 pub use scratch::Scratch;
 pub use stored::StoredPanel;
@@ -21,12 +19,10 @@ use super::error::DataError;
 use super::table::Table;
 use super::times::Pace;
 use super::{CutReason, Labels, Layout, Read, ReadOptions, Repairs};
-use crate::kernel::numeric::{ShardError, Together};
 use feed::Feed;
 use sort::Unsorted;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use stored::Storing;
 
 /// The share of the memory allowed that a block of text takes; tables, panels and sums stand beside it.
@@ -62,16 +58,13 @@ struct LargeFile {
     options: ReadOptions,
     chunk: usize,
     sorted: Option<SortedRows>,
-    /// Of the text, once it was read to its end.
-    hash: AtomicU64,
 }
 
 /// A file of sorted rows, and an empty table with their columns.
 type SortedRows = (PathBuf, Box<Table>);
 
 /// Reads a file in blocks of people, holding about `memory` bytes at a time. `keep` carries the columns along that are not read, for
-/// [`LargeRead::for_each_block`]; only rows that have to be sorted need it. Of a file that several machines read `together` each holds a
-/// stretch of people, in the order of ids; what is counted is counted over all.
+/// [`LargeRead::for_each_block`]; only rows that have to be sorted need it.
 ///
 /// # Errors
 /// [`DataError`], as for a file in memory: of several things that are wrong with one file another may be named.
@@ -81,22 +74,16 @@ pub fn read_large(
     memory: usize,
     scratch: &Arc<Scratch>,
     keep: bool,
-    together: &Arc<dyn Together>,
 ) -> Result<LargeRead, DataError> {
-    let parts = together.part().1;
-    // Stretches are cut between blocks: several blocks for each, so that they are about as long.
-    let length = std::fs::metadata(path).map_or(0, |found| found.len() as usize);
-    let most = if parts > 1 { (length / (8 * parts)).clamp(CHUNK.0, CHUNK.1) } else { CHUNK.1 };
-    let chunk = (memory / SHARE).clamp(CHUNK.0, most);
-    let mut file =
-        LargeFile { path: path.to_path_buf(), options: options.clone(), chunk, sorted: None, hash: AtomicU64::new(0) };
-    let (found, notes) = match store(&file, scratch, together)? {
+    let chunk = (memory / SHARE).clamp(CHUNK.0, CHUNK.1);
+    let mut file = LargeFile { path: path.to_path_buf(), options: options.clone(), chunk, sorted: None };
+    let (found, notes) = match store(&file, scratch)? {
         (Some(found), notes) => (found, notes),
         (None, _) => {
             let (rows, mut notes) = sorted(&file, scratch, memory / 4, keep)?;
             file.sorted = Some(rows);
             notes.push("its rows are not in the order of ids and times: they were sorted on disk".into());
-            let (found, _) = store(&file, scratch, together)?;
+            let (found, _) = store(&file, scratch)?;
             let Some(found) = found else { return Err(DataError::NoRows { file: path.display().to_string() }) };
             (found, notes)
         }
@@ -123,7 +110,7 @@ impl LargeRead {
             actions: labels(self.panel.action_names()),
             ..self.file.options.clone()
         };
-        self.file.for_each_table(true, &mut Vec::new(), |table, _| {
+        self.file.for_each_table(true, &mut Vec::new(), |table| {
             visit(assemble_part(table, &options, Some(self.pace))?)?;
             Ok(true)
         })?;
@@ -132,22 +119,21 @@ impl LargeRead {
 }
 
 impl LargeFile {
-    /// Visits tables of whole people, with how much of the file comes before them, until one is refused; whether none was.
+    /// Visits tables of whole people until one is refused; whether none was.
     fn for_each_table(
         &self,
         keep: bool,
         notes: &mut Vec<String>,
-        mut visit: impl FnMut(Table, (u64, u64)) -> Result<bool, DataError>,
+        mut visit: impl FnMut(Table) -> Result<bool, DataError>,
     ) -> Result<bool, DataError> {
         if let Some((path, empty)) = &self.sorted {
-            sort::for_each_table(path, empty, 2 * self.chunk, |table, place| visit(table, place).map(drop))?;
+            sort::for_each_table(path, empty, 2 * self.chunk, |table| visit(table).map(drop))?;
             return Ok(true);
         }
         let mut feed = Feed::open(&self.path, &self.options, self.chunk, keep)?;
         let (mut table, mut order) = (None, Order::default());
         loop {
             let known = table.as_ref().map_or(0, |table: &Table| table.rows.len());
-            let place = feed.place();
             let more = feed.fill(&mut table)?;
             let Some(rows) = &mut table else { return Ok(true) };
             if !order.holds(rows, known) {
@@ -155,13 +141,12 @@ impl LargeFile {
                 return Ok(false);
             }
             if let Some(people) = rows.take_whole_people(!more)
-                && !visit(people, place)?
+                && !visit(people)?
             {
                 return Ok(false);
             }
             if !more {
                 notes.append(&mut feed.notes);
-                self.hash.store(feed.hash(), Ordering::Relaxed);
                 return Ok(order.held());
             }
         }
@@ -223,7 +208,6 @@ fn sorted(
         }
     }
     let Some(empty) = table else { return Err(DataError::Empty { file: file.path.display().to_string() }) };
-    file.hash.store(feed.hash(), Ordering::Relaxed);
     Ok(((unsorted.sort(memory.max(1 << 16))?, Box::new(empty)), feed.notes))
 }
 
@@ -241,35 +225,17 @@ struct Found {
 ///
 /// Gaps are judged by the smallest step that anybody takes, which is known at the end. The steps of the first people are taken for those of
 /// all, and where they are not the file is read a second time.
-fn store(
-    file: &LargeFile,
-    scratch: &Arc<Scratch>,
-    together: &Arc<dyn Together>,
-) -> Result<(Option<Found>, Vec<String>), DataError> {
+fn store(file: &LargeFile, scratch: &Arc<Scratch>) -> Result<(Option<Found>, Vec<String>), DataError> {
     let mut given: Option<Pace> = None;
-    let (part, parts) = together.part();
     loop {
         let mut pass = Pass::new(file, scratch, given)?;
         let mut notes = Vec::new();
-        // Everybody reads all rows, whose order and steps are then known to all, and keeps the people of a stretch.
-        let is_ours = |(before, all): (u64, u64)| {
-            let at = u128::from(before) * parts as u128 / u128::from(all.max(1));
-            at.min(parts as u128 - 1) == part as u128
-        };
-        if !file.for_each_table(false, &mut notes, |table, place| pass.take(table, is_ours(place)).map(|()| true))? {
+        if !file.for_each_table(false, &mut notes, |table| pass.take(table).map(|()| true))? {
             pass.storing.discard();
             return Ok((None, notes));
         }
-        let hash = file.hash.load(Ordering::Relaxed).to_le_bytes().to_vec();
-        if let Some(other) = together.gather("contents of the file", hash.clone())?.iter().position(|own| *own != hash)
-        {
-            let (file, other) = (file.path.display(), other + 1);
-            return Err(ShardError(format!("{file}: shard {other}/{parts} has read another file than this one")).into());
-        }
-        let mut wrong = [usize::from(pass.is_wrong)];
-        together.counts("steps of time", &mut wrong)?;
-        if wrong[0] == 0 {
-            return Ok((Some(pass.finish(together)?), notes));
+        if !pass.is_wrong {
+            return Ok((Some(pass.finish()?), notes));
         }
         given = pass.pace;
         pass.storing.discard();
@@ -291,9 +257,8 @@ struct Pass<'f> {
     names: (Vec<String>, Vec<String>),
     clock_notes: Vec<String>,
     layout: Option<Layout>,
-    /// People met, and those of them who belong to this shard.
+    /// People met.
     people: usize,
-    own_people: usize,
 }
 
 impl<'f> Pass<'f> {
@@ -310,12 +275,11 @@ impl<'f> Pass<'f> {
             clock_notes: vec![],
             layout: None,
             people: 0,
-            own_people: 0,
         })
     }
 
-    /// Meets the next people; those of another shard are looked at and left.
-    fn take(&mut self, table: Table, is_ours: bool) -> Result<(), DataError> {
+    /// Meets the next people.
+    fn take(&mut self, table: Table) -> Result<(), DataError> {
         self.people += table.ids.len();
         let assumed = self.given.or(self.pace);
         let own = pace_of(&table, &self.file.options);
@@ -323,10 +287,9 @@ impl<'f> Pass<'f> {
         self.pace = Some(pace);
         self.is_wrong |= self.given.is_none()
             && assumed.is_some_and(|assumed| (assumed.step, assumed.months) != (pace.step, pace.months));
-        if self.is_wrong || !is_ours {
+        if self.is_wrong {
             return Ok(());
         }
-        self.own_people += table.ids.len();
         let names = (table.levels.names.clone(), table.actions.names.clone());
         let Read { panel, repairs, notes, layout, .. } =
             match assemble_part(table, &self.file.options, Some(self.given.unwrap_or(pace))) {
@@ -358,54 +321,31 @@ impl<'f> Pass<'f> {
         Ok(())
     }
 
-    fn finish(self, together: &Arc<dyn Together>) -> Result<Found, DataError> {
+    fn finish(self) -> Result<Found, DataError> {
         let file = self.file.path.display().to_string();
-        let (part, parts) = together.part();
-        let (Some(layout), Some(pace)) = (self.layout, self.pace) else {
-            return Err(match parts {
-                1 => DataError::NoRows { file },
-                _ => ShardError(format!("{file}: shard {}/{parts} has nobody; take fewer shards", part + 1)).into(),
-            });
-        };
-        let (mut met, mut people) = (self.own_people, self.storing.people());
-        together.counts("people", [&mut met, &mut people])?;
-        if met != self.people {
-            let all = self.people;
-            return Err(
-                ShardError(format!("{file}: it has {all} people, and the stretches of all shards {met}")).into()
-            );
-        }
-        if people == 0 {
+        let (Some(layout), Some(pace)) = (self.layout, self.pace) else { return Err(DataError::NoRows { file }) };
+        if self.storing.people() == 0 {
             return Err(DataError::NothingLeft { file, people: self.people });
         }
         let (levels_used, actions_used) = self.storing.used();
-        let labels = |asked: &Option<Labels>, names: &[String], used: &[bool]| -> Result<_, DataError> {
+        let labels = |asked: &Option<Labels>, names: &[String], used: &[bool]| {
             if let Some(labels) = asked {
-                return Ok((labels.clone(), (0..labels.len() as u32).collect()));
+                return (labels.clone(), (0..labels.len() as u32).collect());
             }
             let own = names.iter().zip(used).filter(|(_, used)| **used).map(|(name, _)| name.as_str());
-            let own = serde_json::json!(own.collect::<Vec<_>>()).to_string();
-            let mut all = Vec::new();
-            for names in together.gather("names of levels and actions", own.into_bytes())? {
-                let names: Vec<String> =
-                    serde_json::from_slice(&names).map_err(|error| ShardError(error.to_string()))?;
-                all.extend(names);
-            }
-            let labels = Labels::new(all.iter().map(String::as_str));
+            let labels = Labels::new(own);
             let codes = names.iter().map(|name| labels.code(name).unwrap_or(0) as u32).collect();
-            Ok((labels, codes))
+            (labels, codes)
         };
         let options = &self.file.options;
-        let levels = labels(&options.levels, &self.names.0, &levels_used)?;
-        let actions = labels(&options.actions, &self.names.1, &actions_used)?;
+        let levels = labels(&options.levels, &self.names.0, &levels_used);
+        let actions = labels(&options.actions, &self.names.1, &actions_used);
         if actions.0.is_empty() {
             return Err(DataError::NoDecisions { file, column: options.columns.action.clone() });
         }
         let state_dim = layout.state_names().len();
-        let panel = self.storing.finish(levels, actions, state_dim, together)?;
-        let (mut repairs, mut cuts, clock_notes) = (self.repairs, self.cuts, self.clock_notes);
-        let counted = [&mut repairs.people_dropped, &mut repairs.people_cut, &mut repairs.rows_dropped];
-        together.counts("repairs", counted.into_iter().chain([&mut cuts.0, &mut cuts.1]))?;
+        let panel = self.storing.finish(levels, actions, state_dim)?;
+        let (repairs, cuts, clock_notes) = (self.repairs, self.cuts, self.clock_notes);
         Ok(Found { panel, repairs, cuts, pace, clock_notes, layout })
     }
 }

@@ -214,31 +214,27 @@ fn written(scratch: &Scratch, keys: impl Iterator<Item = Result<Key, DataError>>
     Ok(path)
 }
 
-/// Visits tables of whole people from a sorted file; `empty` has its columns, and a table holds about `bytes`. With each goes how much of the file
-/// comes before it, and how much there is.
+/// Visits tables of whole people from a sorted file; `empty` has its columns, and a table holds about `bytes`.
 pub(super) fn for_each_table(
     path: &Path,
     empty: &Table,
     bytes: usize,
-    mut visit: impl FnMut(Table, (u64, u64)) -> Result<(), DataError>,
+    mut visit: impl FnMut(Table) -> Result<(), DataError>,
 ) -> Result<(), DataError> {
     let mut input = opened(path)?;
-    let length = input.get_ref().metadata().map_or(0, |found| found.len());
-    let (mut table, mut looked_at, mut before, mut taken) = (empty.successor(), 0, 0, 0);
+    let (mut table, mut looked_at) = (empty.successor(), 0);
     while let Some(record) = Record::read(&mut input).map_err(|source| failed(path, source))? {
         record.push(&mut table);
-        taken += record.0.len() as u64;
         looked_at += 1;
         // Whether a table is large enough is asked now and then: a person with many rows would be looked through again and again.
         if looked_at % 64 == 0
             && table.bytes() >= bytes
             && let Some(people) = table.take_whole_people(false)
         {
-            visit(people, (before, length))?;
-            before = taken;
+            visit(people)?;
         }
     }
-    table.take_whole_people(true).map_or(Ok(()), |people| visit(people, (before, length)))
+    table.take_whole_people(true).map_or(Ok(()), visit)
 }
 
 fn opened(path: &Path) -> Result<BufReader<File>, DataError> {

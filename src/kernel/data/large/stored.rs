@@ -4,7 +4,6 @@ use super::scratch::Scratch;
 use crate::kernel::data::csv_reader::unreadable;
 use crate::kernel::data::panel::Stored;
 use crate::kernel::data::{DataError, Labels, Panel, WriteError};
-use crate::kernel::numeric::Together;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::PathBuf;
@@ -22,23 +21,6 @@ pub struct StoredPanel {
     action_code: Vec<u32>,
     state_dim: usize,
     size: Size,
-    /// Those with whom the panel is held, everybody's people and those of the shards before this one.
-    together: Arc<dyn Together>,
-    all: Whole,
-    before: Whole,
-}
-
-/// How many there are over all shards, or some.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Whole {
-    /// People.
-    pub people: usize,
-    /// Recorded states.
-    pub state_rows: usize,
-    /// Decisions.
-    pub decisions: usize,
-    /// People at each level.
-    pub by_level: Vec<usize>,
 }
 
 /// How much of everything there is.
@@ -68,54 +50,36 @@ impl StoredPanel {
         self.state_dim
     }
 
-    /// N, the number of people, those of other shards included.
+    /// N, the number of people.
     pub fn people(&self) -> usize {
-        self.all.people
-    }
-
-    /// People of this shard.
-    pub fn own_people(&self) -> usize {
         self.size.people
     }
 
     /// Σ Tᵢ, the number of decisions.
     pub fn decisions(&self) -> usize {
-        self.all.decisions
+        self.size.decisions
     }
 
     /// The number of recorded states over all people.
     pub fn state_rows(&self) -> usize {
-        self.all.state_rows
+        self.size.state_rows
     }
 
     /// The number of tuples (sₜ, aₜ, rₜ, sₜ₊₁) whose next state is known.
     pub fn transitions(&self) -> usize {
-        self.all.state_rows - self.all.people
+        self.size.state_rows - self.size.people
     }
 
     /// People at each level.
     pub fn level_sizes(&self) -> Vec<usize> {
-        self.all.by_level.clone()
+        let mut sizes = vec![0; self.levels.len()];
+        self.size.by_level.iter().zip(&self.level_code).for_each(|(n, &code)| sizes[code as usize] += n);
+        sizes
     }
 
     /// P̂(Z = z⁽ᵏ⁾), the share of people at each level.
     pub fn level_shares(&self) -> Vec<f64> {
         self.level_sizes().iter().map(|&n| n as f64 / self.people().max(1) as f64).collect()
-    }
-
-    /// Those who hold the people of this file together.
-    pub(crate) fn together(&self) -> &dyn Together {
-        &*self.together
-    }
-
-    /// The same, for what is made of these people.
-    pub(crate) fn shared(&self) -> &Arc<dyn Together> {
-        &self.together
-    }
-
-    /// People of the shards before this one, in the order of ids.
-    pub(crate) fn before(&self) -> &Whole {
-        &self.before
     }
 
     /// Where other scratch files may be laid down.
@@ -128,7 +92,7 @@ impl StoredPanel {
         Panel::restored(self.levels.clone(), self.actions.clone(), self.state_dim, Stored::default())
     }
 
-    /// Blocks of this shard's people, in order.
+    /// Blocks of people, in order.
     ///
     /// # Errors
     /// [`DataError`] when the scratch file cannot be read.
@@ -248,36 +212,12 @@ impl Storing {
         (levels, level_code): (Labels, Vec<u32>),
         (actions, action_code): (Labels, Vec<u32>),
         state_dim: usize,
-        together: &Arc<dyn Together>,
     ) -> Result<StoredPanel, DataError> {
         let Self { scratch, path, .. } = &self;
         let (scratch, path) = (scratch.clone(), path.clone());
         self.out.flush().map_err(|source| WriteError { path: path.clone(), source })?;
         let size = self.size;
-        let mut own = vec![0; 3 + levels.len()];
-        own[..3].copy_from_slice(&[size.people, size.state_rows, size.decisions]);
-        size.by_level.iter().zip(&level_code).for_each(|(n, &code)| own[3 + code as usize] += n);
-        let parts = together.rows("people and levels", own.iter().map(|n| *n as f64).collect())?;
-        let whole = |parts: &[Vec<f64>]| {
-            let sum = |j: usize| parts.iter().map(|part| part[j] as usize).sum();
-            let by_level = (3..own.len()).map(sum).collect();
-            Whole { people: sum(0), state_rows: sum(1), decisions: sum(2), by_level }
-        };
-        let (all, before) = (whole(&parts), whole(&parts[..together.part().0]));
-        let together = together.clone();
-        Ok(StoredPanel {
-            scratch,
-            path,
-            levels,
-            actions,
-            level_code,
-            action_code,
-            state_dim,
-            size,
-            together,
-            all,
-            before,
-        })
+        Ok(StoredPanel { scratch, path, levels, actions, level_code, action_code, state_dim, size })
     }
 }
 

@@ -7,7 +7,7 @@ use super::learning::{StableQ, StableSettings, learn, main_degree};
 use super::passes::Passes;
 use crate::kernel::data::DataError;
 use crate::kernel::learn::FittedQError;
-use crate::kernel::learn::features::{FeatureMap, Winsorised};
+use crate::kernel::learn::features::Winsorised;
 use crate::kernel::learn::fitted_q_pass::{Backup, Sweep};
 use crate::kernel::numeric::ranks::order_statistics;
 use crate::kernel::numeric::{Moments, RidgeFactor};
@@ -51,14 +51,11 @@ pub fn stable_fitted_q_stored<V: View>(
     // Means and spreads of coordinates; their quantiles and those of the views come from the same passes.
     let n = experience.rows() as f64;
     let (mut sums, mut squares) = (vec![0.0; count], vec![0.0; count]);
-    let together = experience.together();
     each_view(experience, |view| (0..count).for_each(|c| sums[c] += reader.coordinate(c, view)))?;
-    together.sum("means of coordinates", &mut sums)?;
     let means: Vec<f64> = sums.iter().map(|sum| sum / n).collect();
     each_view(experience, |view| {
         (0..count).for_each(|c| squares[c] += (reader.coordinate(c, view) - means[c]).powi(2))
     })?;
-    together.sum("spreads of coordinates", &mut squares)?;
     let position = |c: usize, n: usize, is_high: bool| {
         let tail = reader.tail(c);
         (if is_high { 1.0 - tail } else { tail }) * (n - 1) as f64
@@ -71,7 +68,7 @@ pub fn stable_fitted_q_stored<V: View>(
             .flat_map(|at| [at.floor() as usize, at.ceil() as usize])
             .collect(),
     };
-    let mut found = order_statistics(count + width, wanted, room, together, |see| {
+    let mut found = order_statistics(count + width, wanted, room, |see| {
         each_view(experience, |view| {
             (0..count).for_each(|c| see(c, reader.coordinate(c, view)));
             view.iter().enumerate().for_each(|(j, x)| see(count + j, *x));
@@ -128,13 +125,6 @@ impl<V: View> Stored<'_, V> {
     }
 }
 
-/// The name of a step that depends on weights: shards whose processors round them otherwise are found out.
-fn step_of(step: &str, weights: &[f64]) -> String {
-    let bits =
-        weights.iter().fold(0u64, |hash, w| hash.rotate_left(5).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ w.to_bits());
-    format!("{step} under weights {bits:016x}")
-}
-
 fn add(sums: &mut Vec<f64>, part: &[f64]) {
     sums.resize(part.len(), 0.0);
     sums.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
@@ -149,11 +139,6 @@ impl<V: View> Passes for Stored<'_, V> {
             counts.iter_mut().zip(own).for_each(|(count, n)| *count += n);
             Ok(())
         })?;
-        let (together, d) = (self.experience.together(), self.map.count());
-        // A shard without people has sums all the same.
-        grams.resize(counts.len() * d * d, 0.0);
-        together.sum("products of features", &mut grams)?;
-        together.counts("transitions by action", &mut counts)?;
         Ok((grams, counts))
     }
 
@@ -171,7 +156,7 @@ impl<V: View> Passes for Stored<'_, V> {
             moments.iter_mut().zip(&part).for_each(|(sum, x)| *sum += x);
             Ok(())
         })?;
-        Ok(self.experience.together().sum(&step_of("targets", weights), moments)?)
+        Ok(())
     }
 
     fn spread(&self, weights: &[f64], discount: f64, backup: Backup<'_>, n: f64) -> Result<(f64, f64), FittedQError> {
@@ -184,7 +169,6 @@ impl<V: View> Passes for Stored<'_, V> {
             }
             Ok(())
         })?;
-        Moments::join(&step_of("spread of targets", weights), [&mut found], self.experience.together())?;
         let Moments { count, mean, squares } = found;
         debug_assert_eq!(count as f64, n);
         Ok((mean, squares))
@@ -204,9 +188,6 @@ impl<V: View> Passes for Stored<'_, V> {
             add(&mut squares, &own);
             Ok(())
         })?;
-        squares.resize(design.len(), 0.0);
-        let together = self.experience.together();
-        together.sum(&step_of("effects of people", weights), std::iter::once(&mut residual).chain(&mut squares))?;
         Ok((residual, squares))
     }
 

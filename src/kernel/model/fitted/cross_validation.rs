@@ -7,8 +7,8 @@ use super::regression::resolve;
 use super::spline::NaturalSpline;
 use super::terms::Block;
 use crate::kernel::data::{Panel, Person};
+use crate::kernel::numeric::Gram;
 use crate::kernel::numeric::ridge_path::{RidgePath, squares_of_gram, squares_of_rows};
-use crate::kernel::numeric::{Gram, ShardError, Together};
 
 /// Knots of a spline, at quantiles of the states. The penalty decides how much of them is used; a dozen are enough for any function that
 /// the noise of such studies lets one see.
@@ -36,24 +36,7 @@ pub(super) struct Bunches {
 
 impl Bunches {
     pub fn new(levels: usize) -> Self {
-        Self::after(0, levels)
-    }
-
-    /// Of people of whom `place` others come before.
-    pub fn after(place: usize, levels: usize) -> Self {
-        Self { place, met: vec![(0, [false; FOLDS]); levels] }
-    }
-
-    /// Those whom all shards have met.
-    pub fn join(&mut self, together: &dyn Together) -> Result<(), ShardError> {
-        let own = self.met.iter().flat_map(|(count, folds)| [*count].into_iter().chain(folds.map(usize::from)));
-        let mut all: Vec<usize> = own.collect();
-        together.counts("people met", &mut all)?;
-        for ((count, folds), all) in self.met.iter_mut().zip(all.chunks_exact(1 + FOLDS)) {
-            *count = all[0];
-            folds.iter_mut().zip(&all[1..]).for_each(|(fold, shards)| *fold = *shards > 0);
-        }
-        Ok(())
+        Self { place: 0, met: vec![(0, [false; FOLDS]); levels] }
     }
 
     /// Meets the next person.
@@ -66,15 +49,10 @@ impl Bunches {
 
     /// What gives each person their fold, once everybody was met.
     pub fn counter(&self) -> FoldCounter {
-        self.counter_after(0, vec![0; self.met.len()])
-    }
-
-    /// The same for people of whom `place` others come before, `met` of them at each level.
-    pub fn counter_after(&self, place: usize, met: Vec<usize>) -> FoldCounter {
         let is_bunched =
             |(count, folds): &(usize, [bool; FOLDS])| *count > 1 && folds.iter().filter(|f| **f).count() == 1;
         let within_levels = self.met.iter().any(is_bunched);
-        FoldCounter { within_levels, place, met }
+        FoldCounter { within_levels, place: 0, met: vec![0; self.met.len()] }
     }
 }
 
@@ -278,32 +256,9 @@ impl FoldSums {
 
     /// The sums of everybody who was added.
     pub fn finish(mut self, bends: &Bends) -> Folds {
-        self.add_rest();
-        self.folds(bends)
-    }
-
-    /// The sums of everybody who was added in any shard.
-    pub fn finish_together(mut self, bends: &Bends, together: &dyn Together) -> Result<Folds, ShardError> {
-        self.add_rest();
-        together.counts("rows of folds", &mut self.rows)?;
-        if self.are_rows {
-            for kept in &mut self.kept {
-                *kept = together.numbers("rows", std::mem::take(kept))?.concat();
-            }
-        } else {
-            together.sum("products of columns by fold", self.grams.iter_mut().flat_map(Gram::sums_mut))?;
-        }
-        Ok(self.folds(bends))
-    }
-
-    fn add_rest(&mut self) {
-        for (gram, rest) in self.grams.iter_mut().zip(&mut self.kept) {
+        for (gram, rest) in self.grams.iter_mut().zip(&self.kept) {
             gram.add_rows(rest);
-            rest.clear();
         }
-    }
-
-    fn folds(self, bends: &Bends) -> Folds {
         let Self { width, rows, are_rows, kept, grams, .. } = self;
         let sums = if are_rows { kept } else { grams.iter().map(|gram| bends.of_gram(gram.matrix(), width)).collect() };
         Folds { width, rows, are_rows, sums }
@@ -392,33 +347,6 @@ impl Slopes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::data::Exchange;
-
-    #[test]
-    fn people_of_two_shards_are_in_the_folds_of_one_machine() {
-        // The first ten have one level in every fifth place alone, the others do not.
-        let level = |i: usize| u32::from(if i < 10 { i.is_multiple_of(5) } else { i.is_multiple_of(3) });
-        let mut everybody = Bunches::new(2);
-        (0..24).for_each(|i| everybody.meet(level(i)));
-        let mut counter = everybody.counter();
-        let alone: Vec<usize> = (0..24).map(|i| counter.next(level(i))).collect();
-        let folder = std::env::temp_dir().join(format!("counterfair-folds-{}", std::process::id()));
-        let shard = |part: usize, people: std::ops::Range<usize>| {
-            let exchange = Exchange::open(&folder, (part, 2), Box::new(|_| {})).unwrap();
-            let mut own = Bunches::after(people.start, 2);
-            people.clone().for_each(|i| own.meet(level(i)));
-            own.join(&exchange).unwrap();
-            let met = (0..2).map(|z| (0..people.start).filter(|&i| level(i) == z).count()).collect();
-            let mut counter = own.counter_after(people.start, met);
-            people.map(|i| counter.next(level(i))).collect::<Vec<usize>>()
-        };
-        let together = std::thread::scope(|scope| {
-            let parts = [(0, 0..10), (1, 10..24)].map(|(part, people)| scope.spawn(move || shard(part, people)));
-            parts.map(|part| part.join().unwrap()).concat()
-        });
-        std::fs::remove_dir_all(&folder).unwrap();
-        assert_eq!(together, alone);
-    }
 
     #[test]
     fn the_steepest_slope_adds_up_over_coordinates() {

@@ -42,7 +42,7 @@ mod tests;
 use super::{Mechanism, NoiseLaw};
 use crate::kernel::data::Panel;
 use crate::kernel::numeric::network::StandardizerError;
-use crate::kernel::numeric::{LeastSquaresError, ShardError, Stream, TooManyMonomials};
+use crate::kernel::numeric::{LeastSquaresError, Stream, TooManyMonomials};
 use groups::Group;
 use neural::{Nets, fit_nets};
 use regression::{MeanTable, fit_table, level_values};
@@ -186,9 +186,6 @@ pub enum FitError {
     /// People on disk could not be read back.
     #[error("people on disk cannot be read: {0}")]
     Scratch(String),
-    /// Sums of several machines cannot be put together.
-    #[error(transparent)]
-    Shards(#[from] ShardError),
     /// Too high a degree.
     #[error(transparent)]
     Degree(#[from] TooManyMonomials),

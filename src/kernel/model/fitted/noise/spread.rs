@@ -258,11 +258,6 @@ impl Scoring {
         self.score.iter_mut().zip(x).for_each(|(s, x)| *s += excess * x);
     }
 
-    /// What residuals have added up to, to be added up with those of other shards.
-    pub fn sums_mut(&mut self) -> impl Iterator<Item = &mut f64> {
-        std::iter::once(&mut self.objective).chain(&mut self.score)
-    }
-
     /// Moves on once all residuals were added.
     pub fn step(&mut self) {
         if !self.is_running() {

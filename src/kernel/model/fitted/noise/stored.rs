@@ -14,7 +14,7 @@ use crate::kernel::data::{Panel, StoredPanel};
 use crate::kernel::model::Rung;
 use crate::kernel::model::fitted::{FitError, Fitted};
 use crate::kernel::numeric::ranks::order_statistics;
-use crate::kernel::numeric::{Moments, ShardError, Stream, Together};
+use crate::kernel::numeric::{Moments, Stream};
 use rayon::prelude::*;
 
 /// People on disk, and the means that their noise is around.
@@ -37,10 +37,6 @@ impl StoredNoise<'_> {
             let residuals = Residuals::among(self.means, self.means.reports(), inputs, block, &sizes);
             visit(block, &residuals, &folds(block.ids(), self.stream));
         })
-    }
-
-    fn together(&self) -> &dyn Together {
-        self.panel.together()
     }
 
     fn levels(&self) -> usize {
@@ -97,9 +93,7 @@ impl StoredNoise<'_> {
             super::super::stored::pass(self.panel, |block| block.states().chunks_exact(p).for_each(&mut *visit))
         };
         each_state(&mut |state| centre.iter_mut().zip(state).for_each(|(c, s)| *c += s / n))?;
-        self.together().sum("means of states", &mut centre)?;
         each_state(&mut |state| (0..p).for_each(|j| scale[j] += (state[j] - centre[j]).powi(2) / n))?;
-        self.together().sum("spreads of states", &mut scale)?;
         Ok(Inputs::new(centre, scale, self.panel.action_names().len()))
     }
 
@@ -117,17 +111,6 @@ impl StoredNoise<'_> {
             (0..p).for_each(|j| meet(&mut seen[j], block.states().iter().skip(j).step_by(p)));
             meet(&mut seen[p], block.rewards().iter());
         })?;
-        let together = self.together();
-        together.counts("residuals", &mut rows)?;
-        let mut least = vec![0.0; 2 * (p + 1)];
-        let mut most = [largest, size].concat();
-        together.ranges("sizes of residuals", &mut least, &mut most)?;
-        let (largest, size) = most.split_at(p + 1);
-        for seen in &mut seen {
-            for values in together.numbers("values", seen.clone())? {
-                meet(seen, values.iter());
-            }
-        }
         let nature = |output: usize| {
             if keep.contains(output) {
                 return Nature::Kept;
@@ -167,8 +150,6 @@ impl StoredNoise<'_> {
                 }
             });
         })?;
-        let all = sums.iter_mut().flat_map(|(squares, counts, products)| [squares, counts, products]).flatten();
-        self.together().sum("squared residuals by fold", all)?;
         let without = |fold: usize, sums: &[f64], size: usize| -> Vec<f64> {
             let mut total = vec![0.0; size];
             for (_, part) in sums.chunks_exact(size).enumerate().filter(|(f, _)| *f != fold) {
@@ -212,8 +193,6 @@ impl StoredNoise<'_> {
                     }
                 });
             })?;
-            let running = scorings.iter_mut().filter(|s| s.4.is_running());
-            self.together().sum("scores of spread", running.flat_map(|(.., scoring)| scoring.sums_mut()))?;
             scorings.iter_mut().for_each(|(.., scoring)| scoring.step());
         }
         for (at, _, _, level, scoring) in scorings {
@@ -307,7 +286,6 @@ impl StoredNoise<'_> {
                 });
             }
         })?;
-        Moments::join("gains of people left out", gains.iter_mut().flatten(), self.together())?;
         let candidate = |form| match form {
             SpreadForm::Common => Candidate::OneSpread,
             SpreadForm::PerLevel => Candidate::SpreadByLevel,
@@ -358,8 +336,6 @@ impl StoredNoise<'_> {
                 places(row).iter().for_each(|place| cells[folds[row.person] * groups + place].add(e));
             }
         })?;
-        self.together().counts("first and later residuals", &mut counts)?;
-        Cell::join(&mut cells, self.together())?;
         // Quartiles of each group without each fold.
         let quartile = |n: usize, share: f64| share * (n - 1) as f64;
         let ranks = |_: usize, n: usize| match n {
@@ -370,7 +346,7 @@ impl StoredNoise<'_> {
                 .flat_map(|at| [at.floor() as usize, at.ceil() as usize])
                 .collect(),
         };
-        let quartiles = order_statistics(FOLDS * groups, ranks, self.room, self.together(), |see| {
+        let quartiles = order_statistics(FOLDS * groups, ranks, self.room, |see| {
             self.pass(inputs, |_, residuals, folds| {
                 for row in &residuals.outputs[output] {
                     let e = standard(row, &residuals.inputs);
@@ -414,7 +390,6 @@ impl StoredNoise<'_> {
                 pairs.iter().zip(&mut gains).for_each(|((a, b), gain)| gain.add(found[*b] - found[*a]));
             });
         })?;
-        Moments::join("gains of people left out", &mut gains, self.together())?;
         let counts = (counts[0], counts[1]);
         if !known[0] {
             return Ok(((false, false), counts.0, counts.1));
@@ -456,14 +431,13 @@ impl StoredNoise<'_> {
                 self.pass(inputs, |_, residuals, _| {
                     residuals.outputs[output].iter().for_each(|row| sizes[column(row)] += 1);
                 })?;
-                self.together().counts("residuals by level", &mut sizes)?;
                 let places = |column: usize, n: usize| match n < count_of(column) {
                     true => vec![],
                     false => {
                         quantile_places(n, count_of(column)).iter().flat_map(|(rank, next, _)| [*rank, *next]).collect()
                     }
                 };
-                let found = order_statistics(sizes.len(), places, self.room, self.together(), |see| {
+                let found = order_statistics(sizes.len(), places, self.room, |see| {
                     self.pass(inputs, |_, residuals, _| {
                         for row in &residuals.outputs[output] {
                             see(column(row), row.residual * (-spread.log_at(row, &residuals.inputs, width)).exp());
@@ -510,14 +484,6 @@ impl Cell {
     fn add(&mut self, e: f64) {
         self.gain.add(e);
         Density::add_mass(&mut self.mass, e, 1.0);
-    }
-
-    /// Puts those of all shards together.
-    fn join(cells: &mut [Self], together: &dyn Together) -> Result<(), ShardError> {
-        // A shard may have nobody of a group.
-        cells.iter_mut().for_each(|cell| cell.mass.resize(Density::POINTS, 0.0));
-        together.sum("mass of residuals", cells.iter_mut().flat_map(|cell| &mut cell.mass))?;
-        Moments::join("gains of people left out", cells.iter_mut().map(|cell| &mut cell.gain), together)
     }
 
     fn and(self, other: &Self) -> Self {

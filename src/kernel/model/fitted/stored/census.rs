@@ -4,7 +4,6 @@ use super::super::cross_validation::{Bunches, steps};
 use super::super::gain::stride;
 use super::{FitError, pass};
 use crate::kernel::data::{Panel, StoredPanel};
-use crate::kernel::numeric::Together;
 
 /// Counts, sums and ranges of everybody.
 pub(super) struct Census {
@@ -28,12 +27,12 @@ impl Census {
             first: vec![(vec![0.0; p], 0); levels],
             decisions: vec![(0, 0); levels],
             outputs: vec![(0.0, 0.0, 0.0); p + 1],
-            bunches: Bunches::after(panel.before().people, levels),
+            bunches: Bunches::new(levels),
             low: vec![f64::INFINITY; p],
             high: vec![f64::NEG_INFINITY; p],
             sample: vec![],
         };
-        let (stride, mut row) = (stride(panel.state_rows()), panel.before().state_rows);
+        let (stride, mut row) = (stride(panel.state_rows()), 0);
         pass(panel, |block| {
             for person in block.iter() {
                 let z = person.level as usize;
@@ -58,19 +57,7 @@ impl Census {
                 person.rewards.iter().take(known).for_each(|r| add(&mut census.outputs[p], *r));
             }
         })?;
-        census.join(panel.together())?;
         Ok(census)
-    }
-
-    fn join(&mut self, together: &dyn Together) -> Result<(), FitError> {
-        let first = self.first.iter_mut().flat_map(|(sums, _)| sums);
-        let outputs = self.outputs.iter_mut().flat_map(|(count, sum, squares)| [count, sum, squares]);
-        together.sum("sums of states and rewards", first.chain(outputs))?;
-        let decisions = self.decisions.iter_mut().flat_map(|(known, all)| [known, all]);
-        together.counts("people and decisions", self.first.iter_mut().map(|(_, count)| count).chain(decisions))?;
-        together.ranges("ranges of states", &mut self.low, &mut self.high)?;
-        self.sample = together.numbers("a sample of states", std::mem::take(&mut self.sample))?.concat();
-        Ok(self.bunches.join(together)?)
     }
 
     /// Ê(S₁ | Z = z).

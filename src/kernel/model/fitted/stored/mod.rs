@@ -129,7 +129,6 @@ impl<'a> Fit<'a> {
             members.len() * p,
             |_, n| knot_ranks(n),
             self.room,
-            self.panel.together(),
             |see| {
                 pass(self.panel, |block| {
                     for person in block.iter() {
@@ -158,8 +157,7 @@ impl<'a> Fit<'a> {
             let rows = self.census.transitions(group.only);
             sums.push(Bends::new(&design).map(|bends| (FoldSums::new(&design, &bends, rows), bends)));
         }
-        let before = self.panel.before();
-        let mut counter = self.census.bunches.counter_after(before.people, before.by_level.clone());
+        let mut counter = self.census.bunches.counter();
         pass(self.panel, |block| {
             let folds: Vec<usize> = block.level_codes().iter().map(|&z| counter.next(z)).collect();
             sums.par_iter_mut().zip(&*groups).zip(&terms).for_each(|((sums, group), blocks)| {
@@ -171,10 +169,7 @@ impl<'a> Fit<'a> {
         for ((group, blocks), sums) in groups.iter_mut().zip(&terms).zip(sums) {
             let design =
                 Design { panel: self.shape, basis: &group.basis, blocks, values: self.values, only: group.only };
-            let sums = match sums {
-                Some((sums, bends)) => Some((sums.finish_together(&bends, self.panel.together())?, bends)),
-                None => None,
-            };
+            let sums = sums.map(|(sums, bends)| (sums.finish(&bends), bends));
             group.smoothing = choose_by(&design, sums);
         }
         Ok(())

@@ -7,7 +7,7 @@ use super::super::terms::Block;
 use super::{Fit, FitError, pass};
 use crate::kernel::data::{Panel, Person};
 use crate::kernel::numeric::ridge_path::RidgePath;
-use crate::kernel::numeric::{Gram, LeastSquaresRows, Together};
+use crate::kernel::numeric::{Gram, LeastSquaresRows};
 use rayon::prelude::*;
 
 /// Rows multiplied at a time.
@@ -47,11 +47,9 @@ pub(super) fn fit_table(fit: &Fit<'_>, groups: &[Group]) -> Result<(MeanTable, V
         })?;
         result
     };
-    let together = fit.panel.together();
     each_block(&mut sets, &|set, rows, targets| set.add(rows, targets))?;
     let mut again = Vec::new();
     for set in &mut sets {
-        set.join(together)?;
         if !set.solve(fit, &groups[set.group], &terms[set.group])? {
             again.push(set.group);
         }
@@ -62,7 +60,6 @@ pub(super) fn fit_table(fit: &Fit<'_>, groups: &[Group]) -> Result<(MeanTable, V
             if set.found.is_empty() { set.add(rows, targets) } else { Ok(()) }
         })?;
         for set in sets.iter_mut().filter(|set| set.found.is_empty()) {
-            set.join(together)?;
             set.solve(fit, &groups[set.group], &terms[set.group])?;
         }
     }
@@ -70,9 +67,6 @@ pub(super) fn fit_table(fit: &Fit<'_>, groups: &[Group]) -> Result<(MeanTable, V
         set.look(rows, targets);
         Ok(())
     })?;
-    let squares = sets.iter_mut().flat_map(|set| &mut set.squares).flat_map(|(residual, raw)| [residual, raw]);
-    together.sum("squared residuals", squares)?;
-
     let mut coefficients = vec![vec![Vec::new(); actions]; levels];
     let mut reports = Vec::new();
     for (at, (group, blocks)) in groups.iter().zip(&terms).enumerate() {
@@ -108,7 +102,6 @@ pub(super) fn reweigh(
     table: MeanTable,
     law: &super::super::FittedNoise,
 ) -> Result<MeanTable, FitError> {
-    let together = fit.panel.together();
     let weighed: Vec<bool> = law.precisions(fit.shape).iter().map(Option::is_some).collect();
     let terms: Vec<Vec<Block>> = groups.iter().map(|group| fit.blocks(group)).collect();
     let mut sets = Vec::new();
@@ -128,8 +121,6 @@ pub(super) fn reweigh(
             *count += places.len();
         });
     })?;
-    together.sum("weights of rows", sets.iter_mut().map(|(_, sum, _)| sum))?;
-    together.counts("weighted rows", sets.iter_mut().map(|(.., count)| count))?;
     sets.retain(|(_, _, count)| *count > 0);
     while sets.iter().any(|(set, ..)| set.found.is_empty()) {
         let mut result = Ok(());
@@ -153,7 +144,6 @@ pub(super) fn reweigh(
         })?;
         result?;
         for (set, ..) in sets.iter_mut().filter(|(set, ..)| set.found.is_empty()) {
-            set.join(together)?;
             set.solve(fit, &groups[set.group], &terms[set.group])?;
         }
     }
@@ -299,30 +289,6 @@ impl Set {
                 for (j, triangle) in triangles.iter_mut().enumerate() {
                     let target: Vec<f64> = targets.iter().skip(j).step_by(outputs).copied().collect();
                     triangle.add(rows, &target)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds the sums of other shards.
-    fn join(&mut self, together: &dyn Together) -> Result<(), FitError> {
-        if together.is_alone() {
-            return Ok(());
-        }
-        together.counts("rows of regressions", [&mut self.n])?;
-        together.sum("sums of outputs", &mut self.sums)?;
-        match &mut self.method {
-            Method::Products { gram, rows, .. } => {
-                gram.add_rows(rows);
-                rows.clear();
-                together.sum("products of columns", gram.sums_mut())?;
-            }
-            Method::Folded(triangles) => {
-                for triangle in triangles {
-                    let parts = together.numbers("triangles", triangle.take_triangle())?;
-                    parts.iter().try_for_each(|rows| triangle.add_triangle(rows))?;
-                    triangle.stand_for(self.n);
                 }
             }
         }
