@@ -11,7 +11,6 @@ mod audit;
 mod finite;
 mod fitted_evaluation;
 mod fixture;
-mod importance;
 mod oracle;
 mod preprocess;
 mod propensity;

@@ -25,7 +25,6 @@ mod disagreement;
 mod fair_value;
 mod follow;
 mod fqe;
-mod importance;
 mod one_world;
 mod panel_audit;
 mod paths;
@@ -53,7 +52,6 @@ pub mod internals {
     pub use super::fair_value::{FairValue, Reading, fair_value, follow_readings};
     pub use super::follow::{Cohorts, Followed, follow};
     pub use super::fqe::{EvaluationError, EvaluationSettings, FittedEvaluation, fitted_q_evaluation};
-    pub use super::importance::{NobodyFollows, OffPolicy, OffPolicyError, Overlap};
     pub use super::panel_audit::{AuditError, PanelAudit, PanelDraws, audit, probabilities_along};
     pub use super::paths::{Paths, paths};
     pub use super::strict::{Alternatives, StrictUnfairness, TooManyPasts, strict_unfairness};

@@ -2,9 +2,9 @@
 
 use super::{Content, Show};
 use crate::kernel::data::Panel;
-use crate::kernel::evaluate::{ActionRates, Evaluation, FittedEvaluation, Overlap, Paths, StrictUnfairness};
+use crate::kernel::evaluate::{ActionRates, Evaluation, FittedEvaluation, Paths, StrictUnfairness};
 use crate::report::Table;
-use crate::report::number::{plain, significant, with_interval};
+use crate::report::number::{plain, with_interval};
 use crate::report::plot::{Axis, Dumbbell, Pair, Span};
 use crate::theory::optimum::{Bounded, Optimum};
 
@@ -78,21 +78,6 @@ impl<V, F> Show for FittedEvaluation<V, F> {
         table.push(["tuples".to_string(), self.transitions.to_string()]);
         table.push(["condition number of the regressions".to_string(), plain(self.condition, 1)]);
         table.push(["ended".to_string(), self.outcome.to_string()]);
-        Content::table(&table)
-    }
-}
-
-impl Show for Overlap {
-    fn content(&self) -> Content {
-        let caption = format!(
-            "How far the data cover the policy: largest weight {}; share of its actions that data cannot show {}.",
-            significant(self.largest_weight),
-            significant(self.unsupported)
-        );
-        let mut table = Table::new(&caption, 0, ["t", "effective people", "mean weight"]);
-        for (t, (people, weight)) in self.effective_people.iter().zip(&self.mean_weight).enumerate() {
-            table.push([(t + 1).to_string(), plain(*people, 1), plain(*weight, 3)]);
-        }
         Content::table(&table)
     }
 }
