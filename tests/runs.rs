@@ -118,7 +118,7 @@ fn a_closed_pipe_is_no_panic() {
         words("memory show --memory a.memory"),
         words("memory list --memory a.memory"),
         words("memory export --memory a.memory"),
-        words("migrate --policy q.json --serve-anyway --memory a.memory --out b.memory"),
+        words("memory export --requests --memory a.memory"),
         words("reproduce --quick --only table:real_data --data data.csv --out own"),
         words("merge own --data data.csv --out joined"),
         words("--help"),
@@ -137,7 +137,6 @@ fn a_closed_pipe_is_no_panic() {
         "study/index.html",
         "study-json/index.html",
         "a.memory",
-        "b.memory",
         "own/report/index.html",
         "joined/report/index.html",
     ] {

@@ -4,9 +4,8 @@ use super::error::CliError;
 use super::lines::{LONGEST_LINE, Lines};
 use super::log::Log;
 use super::output::harmless_json;
-use super::program::PolicyOptions;
 use counterfair::fair::internals::OnError;
-use counterfair::fair::{Deployment, Explain, HISTORY, MemoryFile, Policy, RequestError};
+use counterfair::fair::{Deployment, Explain, HISTORY, MemoryFile, Policy};
 use counterfair::kernel::data::internals::distinct_files;
 use serde_json::json;
 use std::io::Write;
@@ -14,15 +13,13 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    #[command(flatten)]
-    policy: PolicyOptions,
-    /// Seed of what is drawn where a program answers with probabilities: a function of seed, person and time
-    #[arg(long, default_value_t = 1, requires = "policy_command")]
-    seed: u64,
+    /// The policy file
+    #[arg(long, value_name = "FILE")]
+    policy: PathBuf,
     /// Remember people in this file, which survives a crash: no answer is given before what it rests on is on disk
     #[arg(long, value_name = "FILE")]
     memory: Option<PathBuf>,
-    /// When the memory is started: keep whole histories, which `migrate` needs, of up to this many decisions per person
+    /// When the memory is started: keep whole histories, which `memory export --requests` needs, of up to this many decisions per person
     #[arg(long, value_name = "H", default_value_t = HISTORY, requires = "memory")]
     history: u64,
     /// Say with each answer how sure it is: values of all actions, margin, distance from what the policy learned from
@@ -39,24 +36,14 @@ pub struct Arguments {
     keep_going: bool,
 }
 
-/// A policy that may be served.
-pub fn load(path: &Path, serve_anyway: bool) -> Result<Policy, CliError> {
-    served(Policy::load(path)?, path, serve_anyway)
-}
-
-fn served(policy: Policy, path: &Path, serve_anyway: bool) -> Result<Policy, CliError> {
-    match policy.fitness() {
-        Err(why) if !serve_anyway => Err(CliError::NotServed { file: path.display().to_string(), why }),
-        _ => Ok(policy),
-    }
-}
-
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
-    arguments.policy.refuse_idle(0)?;
     let mut written: Vec<(&str, &Path)> = arguments.memory.iter().map(|path| ("--memory", path.as_path())).collect();
     written.extend(arguments.log.iter().map(|path| ("--log", path.as_path())));
-    distinct_files(&written, &[("--policy", arguments.policy.file())])?;
-    let policy = served(arguments.policy.load()?, arguments.policy.file(), arguments.serve_anyway)?;
+    distinct_files(&written, &[("--policy", &arguments.policy)])?;
+    let policy = Policy::load(&arguments.policy)?;
+    if let (Err(why), false) = (policy.fitness(), arguments.serve_anyway) {
+        return Err(CliError::NotServed { file: arguments.policy.display().to_string(), why });
+    }
     let deployment = match &arguments.memory {
         None => policy.deploy(),
         Some(file) => {
@@ -64,7 +51,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
             Deployment::with_memory(policy, memory)
         }
     };
-    let mut deployment = deployment.with_seed(arguments.seed).explaining(match (arguments.explain, &arguments.log) {
+    let mut deployment = deployment.explaining(match (arguments.explain, &arguments.log) {
         (true, _) => Explain::InAnswer,
         (false, Some(_)) => Explain::InDecision,
         (false, None) => Explain::Never,
@@ -116,10 +103,7 @@ fn answer(
     for ((number, _), answer) in lines.iter().zip(&answered) {
         match answer {
             Ok(answer) => answers.push_str(&answer.text),
-            // A program that went wrong will answer nobody: whoever watches over this process had better know.
-            Err(error) if on_error == OnError::GoOn && !matches!(error.problem, RequestError::Program(_)) => {
-                answers.push_str(&error.to_json(*number))
-            }
+            Err(error) if on_error == OnError::GoOn => answers.push_str(&error.to_json(*number)),
             Err(error) => {
                 let stopped = CliError::Line { line: *number, problem: error.to_string() };
                 return Ok((answers, answered.len(), Some(stopped)));

@@ -8,7 +8,6 @@ mod learn;
 mod lines;
 mod log;
 mod memory;
-mod migrate;
 mod optimum;
 mod options;
 mod output;
@@ -58,8 +57,6 @@ enum Command {
     Decide(decide::Arguments),
     /// Look after the file in which `decide --memory` remembers people
     Memory(memory::Arguments),
-    /// Move a memory to another policy, by replaying what was observed
-    Migrate(migrate::Arguments),
 }
 
 /// Runs the program; bad input exits with 2.
@@ -82,7 +79,6 @@ pub fn main() -> ExitCode {
         Some(Command::Report(arguments)) => report::run(&arguments),
         Some(Command::Decide(arguments)) => decide::run(&arguments),
         Some(Command::Memory(arguments)) => memory::run(&arguments),
-        Some(Command::Migrate(arguments)) => migrate::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

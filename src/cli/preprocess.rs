@@ -23,7 +23,7 @@ pub struct Arguments {
     /// The file to write: the input's columns, with the counterfactual states of all levels as state1, state2, …
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Save the fitted mechanism with names and columns as JSON, for `evaluate` and `decide` with a `--policy-command`
+    /// Save the fitted mechanism with names and columns as JSON, for `evaluate` and `study` with a `--policy-command`
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
     /// Print the summary as JSON

@@ -67,7 +67,7 @@ pub(crate) use seen::Seen;
 pub mod internals {
     #[cfg(feature = "durable")]
     pub use super::deployment::About;
-    pub use super::deployment::{Answered, Codes, LineError, Migrated, OnError, migrate};
+    pub use super::deployment::{Answered, LineError, OnError};
     pub use super::learner::ActionValues;
     pub use super::method::UnknownMethod;
     pub use super::program::{PROGRAM_VERSION, Program, UnclosedQuote};

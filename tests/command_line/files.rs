@@ -271,18 +271,14 @@ fn hostile_names_harm_no_terminal_and_no_json() {
     let answer = String::from_utf8(output.stdout).unwrap();
     assert_seen(&answer);
     assert_eq!(serde_json::from_str::<Value>(&answer).unwrap()["id"], HOSTILE[4], "escaped, and the same");
-    // So it is remembered and listed; and told, where it cannot be taken over.
-    let later = serde_json::json!({ "id": HOSTILE[4], "z": HOSTILE[4], "state": [0.7], "action": HOSTILE[4] });
-    assert!(folder.run_with(&decide, &format!("{later}\n")).status.success());
+    // So it is remembered, listed and printed as a request.
     for task in ["list", "export"] {
         let listed = run(&["memory", task, "--memory", "a.memory"]);
         assert_eq!(serde_json::from_str::<Value>(&listed).unwrap()["id"], HOSTILE[4]);
     }
     run(&["memory", "show", "--memory", "a.memory"]);
-    folder.succeed(&[&quick("learn", file, "other.json")[..], &columns, &["--degree", "1"]].concat());
-    let migrate = ["migrate", "--policy", "other.json", "--serve-anyway", "--memory", "a.memory", "--out", "b.memory"];
-    assert_seen(&folder.refuse(&migrate, ""));
-    assert!(run(&[&migrate[..], &["--leave-behind"]].concat()).contains("left behind: "));
+    let asked = run(&["memory", "export", "--requests", "--memory", "a.memory"]);
+    assert_eq!(serde_json::from_str::<Value>(&asked).unwrap()["z"], HOSTILE[4]);
     // An error, too.
     let refused = folder.refuse(&["learn", "--data", file, "--save", "p.json"], "");
     assert_seen(&refused);

@@ -1,4 +1,4 @@
-//! The options of `simulate`, `optimum`, `reproduce`, `merge`, `memory` and `migrate`: a test for each that fails when it is ignored.
+//! The options of `simulate`, `optimum`, `reproduce`, `merge` and `memory`: a test for each that fails when it is ignored.
 //! Those of `decide` are in tests/deployment and tests/program.
 
 use super::folder::Folder;
@@ -98,13 +98,11 @@ fn a_reproduction_has_the_data_the_threads_and_the_folders_asked_for() {
 }
 
 #[test]
-fn a_memory_shows_what_it_is_and_a_migration_leaves_behind_only_when_told() {
-    let folder = Folder::new("migrate-options");
+fn a_memory_shows_what_it_is_and_leaves_people_out_only_when_told() {
+    let folder = Folder::new("memory-options");
     folder.succeed(&["simulate", "--world", "linear", "--n", "60", "--t", "4", "--out", "data.csv"]);
     let learn = ["learn", "--data", "data.csv", "--model", "linear", "--replicates", "0", "--splits", "0"];
     folder.succeed(&[&learn[..], &["--save", "old.json", "--save-anyway"]].concat());
-    // Another policy, whose learning was stopped after one iteration.
-    folder.succeed(&[&learn[..], &["--save", "new.json", "--iterations", "1", "--save-anyway"]].concat());
     let decide = ["decide", "--policy", "old.json", "--serve-anyway", "--memory", "a.memory", "--history", "1"];
     let input = concat!(
         "{\"id\": \"ann\", \"z\": \"1\", \"state\": [0.4]}\n{\"id\": \"bob\", \"z\": \"0\", \"state\": [0.1]}\n",
@@ -115,13 +113,11 @@ fn a_memory_shows_what_it_is_and_a_migration_leaves_behind_only_when_told() {
     let about: Value = serde_json::from_str(&folder.succeed(&["memory", "show", "--memory", "a.memory"])).unwrap();
     assert_eq!((&about["people"], &about["history"]), (&2.into(), &1.into()), "{about}");
     assert!(about["bytes"].as_u64().unwrap() > 0, "{about}");
-    let migrate = ["migrate", "--memory", "a.memory", "--policy", "new.json", "--out", "b.memory"];
-    assert!(folder.refuse(&[&migrate[..], &["--leave-behind"]].concat(), "").contains("--serve-anyway"));
-    let served = [&migrate[..], &["--serve-anyway"]].concat();
-    assert!(folder.refuse(&served, "").contains("1 people cannot be replayed, ann first"));
-    assert!(!folder.names().contains(&"b.memory".into()));
-    let said = folder.succeed(&[&served[..], &["--leave-behind"]].concat());
-    assert!(said.contains("left behind: ann") && !said.contains("left behind: bob"), "{said}");
-    let listed = folder.succeed(&["memory", "list", "--memory", "b.memory"]);
-    assert!(listed.lines().count() == 1 && listed.contains("bob"), "{listed}");
+    let export = ["memory", "export", "--requests", "--memory", "a.memory"];
+    let message = folder.refuse(&export, "");
+    assert!(message.contains("1 of 2 people") && !message.contains("ann"), "{message}");
+    let asked = folder.succeed(&[&export[..], &["--leave-out"]].concat());
+    let expected = serde_json::json!({ "id": "bob", "z": "0", "state": [0.1], "action": null, "time": 1 });
+    assert_eq!(serde_json::from_str::<Value>(&asked).unwrap(), expected);
+    assert!(folder.refuse(&["memory", "export", "--leave-out", "--memory", "a.memory"], "").contains("--requests"));
 }

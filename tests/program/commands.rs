@@ -8,12 +8,10 @@ use std::fs;
 
 pub const TESTS: &[Test] = &[
     ("both_routes_judge_alike", both_routes_judge_alike),
-    ("both_routes_decide_alike", both_routes_decide_alike),
     ("saved_preprocessing_is_enough", saved_preprocessing_is_enough),
     ("a_program_can_be_compared_with", a_program_can_be_compared_with),
     ("what_a_program_reads_decides_how_fair_it_is", what_a_program_reads_decides_how_fair_it_is),
-    ("probabilities_are_drawn_from_by_seed_person_and_time", probabilities_are_drawn_from_by_seed_person_and_time),
-    ("the_conversation_follows_its_schema_in_large_batches", the_conversation_follows_its_schema_in_large_batches),
+    ("the_conversation_follows_its_schema", the_conversation_follows_its_schema),
     ("options_of_programs_are_refused_without_one", options_of_programs_are_refused_without_one),
     ("failures_of_a_program_end_the_command", failures_of_a_program_end_the_command),
     ("a_study_judges_a_program_as_evaluate_does", a_study_judges_a_program_as_evaluate_does),
@@ -107,31 +105,6 @@ fn decided(folder: &Folder, options: &[&str], input: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn both_routes_decide_alike() {
-    let folder = study("program-decide", "ours");
-    let lines = requests(&folder, "others.csv");
-    let built_in = decided(&folder, &["--policy", "policy.json"], &lines);
-    let twin = twin(&folder);
-    let program = ["--policy-command", &twin, "--preprocessing", "policy.json"];
-    assert_eq!(decided(&folder, &program, &lines), built_in);
-    let rare: usize = built_in.iter().filter(|answer| answer["action"] == built_in[0]["action"]).count();
-    assert!(rare > 20 && rare < built_in.len() - 20, "both actions occur: {rare} of {}", built_in.len());
-    // With a memory on disk, in two goes; the second begins with a line that was answered before.
-    let half = lines.lines().take(200).map(|line| format!("{line}\n")).collect::<String>();
-    let rest = lines.lines().skip(199).map(|line| format!("{line}\n")).collect::<String>();
-    let durable = [&program[..], &["--memory", "people.memory"]].concat();
-    let mut answers = decided(&folder, &durable, &half);
-    answers.extend(decided(&folder, &durable, &rest).into_iter().skip(1));
-    assert_eq!(answers, built_in);
-    // The memory is this program's: another command is another policy.
-    let other = text(&playing("anything"));
-    let message = folder.refuse(
-        &["decide", "--policy-command", &other, "--preprocessing", "policy.json", "--memory", "people.memory"],
-        "",
-    );
-    assert!(message.contains("belongs to policy"), "{message}");
-}
-
 fn saved_preprocessing_is_enough() {
     let folder = study("program-saved", "ours");
     let fitted = ["--model", "linear", "--noise", "additive"];
@@ -141,12 +114,9 @@ fn saved_preprocessing_is_enough() {
     assert_eq!(follows(&schema("preprocessing.json"), &saved), None);
     let policy: Value = serde_json::from_slice(&fs::read(folder.0.join("policy.json")).unwrap()).unwrap();
     assert_eq!(saved["transitions"], policy["manifest"]["transitions"]);
-    // What was saved makes the views that were written.
-    let lines = requests(&folder, "data.csv");
     let twin = twin(&folder);
     let program = ["--policy-command", &twin, "--preprocessing", "m.json"];
-    let answers = decided(&folder, &program, &lines);
-    assert_eq!(answers, decided(&folder, &["--policy", "policy.json"], &lines));
+    assert_eq!((&saved["mechanism"], &saved["level_weights"]), (&policy["mechanism"], &policy["level_weights"]));
     // It is judged with a mechanism refitted to others; the discount can be said.
     let (plain, said) =
         (evaluated(&folder, &program), evaluated(&folder, &[&program[..], &["--discount", "0.5"]].concat()));
@@ -154,6 +124,7 @@ fn saved_preprocessing_is_enough() {
     assert_ne!(plain["value"], said["value"]);
     let metric = plain["cf_metric"]["mean"].as_f64().unwrap();
     assert!((0.0..0.3).contains(&metric), "{metric}");
+    let judge = |file| ["evaluate", "--data", "others.csv", "--policy-command", "x", "--preprocessing", file];
     for (change, to, message) in [
         ("/version", json!(2), "version 2"),
         ("/format", json!("counterfair memory"), "counterfair memory"),
@@ -167,10 +138,10 @@ fn saved_preprocessing_is_enough() {
         let mut broken = saved.clone();
         *broken.pointer_mut(change).unwrap() = to;
         fs::write(folder.0.join("broken.json"), broken.to_string()).unwrap();
-        let refused = folder.refuse(&["decide", "--policy-command", "x", "--preprocessing", "broken.json"], "");
+        let refused = folder.refuse(&judge("broken.json"), "");
         assert!(refused.contains(message) && refused.contains("broken.json"), "{change}: {refused}");
     }
-    let refused = folder.refuse(&["decide", "--policy-command", "x", "--preprocessing", "missing.json"], "");
+    let refused = folder.refuse(&judge("missing.json"), "");
     assert!(refused.contains("missing.json"), "{refused}");
 }
 
@@ -216,58 +187,25 @@ fn what_a_program_reads_decides_how_fair_it_is() {
     assert!(fair.1 < unaware.1 && fair.1 > 0.0, "{fair:?} {unaware:?}");
 }
 
-fn probabilities_are_drawn_from_by_seed_person_and_time() {
-    let folder = study("program-chance", "ours");
-    let chance = text(&playing("probabilities"));
-    let program = ["--policy-command", &chance, "--preprocessing", "policy.json", "--explain"];
-    let lines = requests(&folder, "others.csv");
-    let answers = decided(&folder, &program, &lines);
-    assert_eq!(answers, decided(&folder, &[&program[..], &["--seed", "1"]].concat(), &lines));
-    assert_ne!(answers, decided(&folder, &[&program[..], &["--seed", "2"]].concat(), &lines));
-    let stated: Vec<f64> = answers.iter().map(|a| a["probabilities"]["1"].as_f64().unwrap()).collect();
-    let taken = answers.iter().filter(|a| a["action"] == "1").count() as f64;
-    // 450 draws: a sum outside six standard deviations has a probability below 1e-8.
-    let (mean, variance) = (stated.iter().sum::<f64>(), stated.iter().map(|p| p * (1.0 - p)).sum::<f64>());
-    assert!((taken - mean).abs() < 6.0 * variance.sqrt() && variance > 10.0, "{taken}, {mean} expected, {variance}");
-    // One draw for all times of a person would give action 1 wherever its probability is higher than where it was given.
-    let given = |k: usize| (&answers[k]["id"], answers[k]["action"] == "1");
-    let pairs = (0..answers.len()).flat_map(|i| (0..answers.len()).map(move |j| (i, j)));
-    let against =
-        pairs.filter(|&(i, j)| given(i).0 == given(j).0 && stated[i] < stated[j] && given(i).1 && !given(j).1);
-    assert!(against.count() > 20, "draws of one person do not depend on the time");
-    let answer = schema("answer.json");
-    for given in &answers {
-        assert_eq!(follows(&answer, given), None);
-        assert!(
-            given.get("values").is_none() && given["margin"].is_null() && given["counterfactual_states"].is_object()
-        );
-    }
-    // Sent again, a line gets the same answer, whatever is drawn.
-    let first: String = lines.lines().take(1).map(|line| format!("{line}\n{line}\n")).collect();
-    let twice = decided(&folder, &program, &first);
-    assert_eq!(twice[0], twice[1]);
-    // A person's draws do not depend on who else is asked about.
-    let reversed: String =
-        lines.lines().take(90).collect::<Vec<_>>().into_iter().rev().map(|line| format!("{line}\n")).collect();
-    let other_order = decided(&folder, &program, &reversed);
-    assert!(other_order.iter().rev().eq(answers[..90].iter()));
-}
-
-fn the_conversation_follows_its_schema_in_large_batches() {
+fn the_conversation_follows_its_schema() {
     let folder = study("program-lines", "ours");
     let log = folder.0.join("lines");
-    let command = text(&playing_with("records", &log));
-    let program = ["--policy-command", &command, "--preprocessing", "policy.json"];
-    let lines = requests(&folder, "others.csv");
-    let answers = decided(&folder, &program, &lines);
-    assert_eq!(answers.len(), 450);
+    let lines: String = requests(&folder, "others.csv").lines().take(90).map(|line| format!("{line}\n")).collect();
+    let answers = decided(&folder, &["--policy", "policy.json"], &lines);
+    // Everybody's first decision, by the program.
+    let fitted = FittedPreprocessing::load(folder.0.join("policy.json")).unwrap();
+    let agent = fitted.with_program(Method::Ours, &playing_with("records", &log)).unwrap().agent();
+    let panel = counterfair::kernel::data::read(&folder.0.join("others.csv"), &Default::default()).unwrap().panel;
+    let first: Vec<f64> = panel.iter().flat_map(|person| person.states[..panel.state_dim()].to_vec()).collect();
+    let mut memory = agent.begin(panel.level_codes(), &first, &[0.5; 90]);
+    agent.act(&mut memory, &[0.5; 90], &mut [0; 90]);
     let written = fs::read_to_string(&log).unwrap();
     let asked: Vec<Value> = written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let rules = schema("program.json");
     asked.iter().for_each(|line| assert_eq!(follows(&rules, line), None));
-    // One batch for each of five times, in which everybody is asked about once, and one that asks again.
+    // One batch in which everybody is asked about, and one that asks again.
     let sizes: Vec<usize> = asked.iter().map(|line| line["views"].as_array().unwrap().len()).collect();
-    assert_eq!(sizes, [90, 16, 90, 90, 90, 90]);
+    assert_eq!(sizes, [90, 16]);
     // The views are the counterfactual states of the answers, level by level.
     for (view, answer) in asked[0]["views"].as_array().unwrap().iter().zip(&answers) {
         let states: Vec<&Value> = answer["counterfactual_states"].as_object().unwrap().values().collect();
@@ -297,22 +235,19 @@ fn the_conversation_follows_its_schema_in_large_batches() {
 fn options_of_programs_are_refused_without_one() {
     let folder = study("program-idle", "ours");
     for option in [["--preprocessing", "policy.json"], ["--reads", "full"], ["--timeout", "3"]] {
-        for command in [
-            &["evaluate", "--policy", "policy.json", "--data", "others.csv"][..],
-            &["decide", "--policy", "policy.json"],
-        ] {
-            let message = folder.refuse(&[command, &option].concat(), "");
-            assert!(message.contains(option[0]) && message.contains("programs only"), "{message}");
-        }
+        let evaluate = ["evaluate", "--policy", "policy.json", "--data", "others.csv"];
+        let message = folder.refuse(&[&evaluate[..], &option].concat(), "");
+        assert!(message.contains(option[0]) && message.contains("programs only"), "{message}");
     }
-    let both = ["decide", "--policy", "policy.json", "--policy-command", "x", "--preprocessing", "policy.json"];
-    assert!(folder.refuse(&both, "").contains("cannot be used with"));
-    assert!(folder.refuse(&["decide", "--policy-command", "x"], "").contains("--preprocessing"));
+    let judged = ["evaluate", "--data", "others.csv"];
+    let both = ["--policy", "policy.json", "--policy-command", "x", "--preprocessing", "policy.json"];
+    assert!(folder.refuse(&[&judged[..], &both].concat(), "").contains("cannot be used with"));
+    assert!(folder.refuse(&[&judged[..], &["--policy-command", "x"]].concat(), "").contains("--preprocessing"));
+    assert!(folder.refuse(&judged, "").contains("--policy"));
     assert!(folder.refuse(&["decide"], "").contains("--policy"));
+    assert!(folder.refuse(&["decide", "--policy-command", "x"], "").contains("--policy-command"), "not served");
     let discount = ["evaluate", "--policy", "policy.json", "--data", "others.csv", "--discount", "0.5"];
     assert!(folder.refuse(&discount, "").contains("--policy-command"));
-    let seed = ["decide", "--policy", "policy.json", "--seed", "2"];
-    assert!(folder.refuse(&seed, "").contains("--policy-command"));
     let command = ["evaluate", "--policy-command", "x", "--preprocessing", "policy.json", "--data", "others.csv"];
     assert!(folder.refuse(&[&command[..], &["--discount", "1"]].concat(), "").contains("--discount"));
     assert!(folder.refuse(&[&command[..], &["--timeout", "0"]].concat(), "").contains("--timeout"));
@@ -335,19 +270,6 @@ fn failures_of_a_program_end_the_command() {
     let begun = std::time::Instant::now();
     assert!(judge("never-ready", &["--timeout", "1"]).contains("more than 1 seconds"));
     assert!(begun.elapsed() < Duration::from_secs(20));
-    // Whoever watches over a service must see it end, with what was answered before.
-    let lines = requests(&folder, "others.csv");
-    let first: String = lines.lines().take(3).map(|line| format!("{line}\n")).collect();
-    let again: String = lines.lines().skip(90).take(2).map(|line| format!("{line}\n")).collect();
-    let command = given("dies-later");
-    let arguments = ["decide", "--policy-command", &command, "--preprocessing", "policy.json", "--keep-going"];
-    let output = folder.run_with(&arguments, &format!("{first}nonsense\n{again}"));
-    let answers = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{answers}");
-    assert_eq!(answers.lines().filter(|line| line.contains("\"action\"")).count(), 3, "{answers}");
-    assert_eq!(answers.lines().filter(|line| line.contains("\"error\"")).count(), 1, "{answers}");
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert!(message.contains("standard input, line 5") && message.contains("ended before it answered"), "{message}");
 }
 
 /// The row of the program in the study of `others.csv`.

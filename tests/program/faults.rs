@@ -15,7 +15,7 @@ pub const TESTS: &[Test] = &[
     ("a_program_that_lingers_is_killed", a_program_that_lingers_is_killed),
     ("a_program_is_in_no_file", a_program_is_in_no_file),
     ("preprocessing_without_a_mechanism_shows_no_worlds", preprocessing_without_a_mechanism_shows_no_worlds),
-    ("a_deployed_program_that_fails_says_so", a_deployed_program_that_fails_says_so),
+    ("a_program_is_not_served", a_program_is_not_served),
 ];
 
 fn started(command: &ProgramCommand) -> Result<Policy, ProgramError> {
@@ -160,12 +160,8 @@ fn preprocessing_without_a_mechanism_shows_no_worlds() {
     assert_eq!(policy.program().unwrap().probabilities(&[0.5]), Ok(vec![1.0, 0.0]));
 }
 
-fn a_deployed_program_that_fails_says_so() {
-    let mut desk = started(&playing("dies-later")).unwrap().deploy();
-    let first = Request::first("ann", "1", [0.4]);
-    assert_eq!(desk.decide(&first).unwrap().action, "0");
-    let error = desk.decide(&Request::after("ann", "1", "0", [0.2])).unwrap_err();
-    assert!(matches!(error, RequestError::Program(ProgramError::Ended { .. })), "{error}");
-    // Nothing is remembered of what was not answered.
-    assert_eq!(desk.memory().get("ann").unwrap().unwrap().decisions, 1);
+fn a_program_is_not_served() {
+    let mut desk = started(&playing("anything")).unwrap().deploy();
+    assert_eq!(desk.decide(&Request::first("ann", "1", [0.4])), Err(RequestError::Program));
+    assert_eq!(desk.memory().people(), Ok(0));
 }

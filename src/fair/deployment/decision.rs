@@ -40,16 +40,11 @@ pub enum Explain {
 /// How sure a decision is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
-    /// Q(s̃, a) of every action, by the action's name; empty where a program decides.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    /// Q(s̃, a) of every action, by the action's name.
     pub values: BTreeMap<String, f64>,
-    /// π(a | s̃) of every action, where a program states them.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub probabilities: BTreeMap<String, f64>,
     /// The action with the second largest value.
     pub runner_up: Option<String>,
-    /// Q of the action decided on minus Q of the runner-up. After a [migration](super::migrate) the last decision of the old policy
-    /// may come out negative here.
+    /// Q of the action decided on minus Q of the runner-up.
     pub margin: Option<f64>,
     /// How far the state lies from what was seen: see `Seen::distance`.
     pub distance: Option<f64>,

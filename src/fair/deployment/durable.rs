@@ -2,17 +2,17 @@
 //!
 //! # What is promised
 //! When [`put`](MemoryStore::put) returns, what it was given is on disk: a process killed at any moment finds it again, all of it or none.
-//! One process at a time has the file open. The file names the policy it belongs to. Opening it verifies the checksum of every page,
+//! Whoever is forgotten leaves no trace in the file. One process at a time has it open. The file names the policy it belongs to. Opening it verifies the checksum of every page,
 //! about a second per gigabyte, so that a damaged file is an error and not somebody's memory.
 //!
 //! redb was chosen because it is Rust alone; the version is the last that asks for no newer compiler than this crate does.
 
 use super::memory::{MemoryError, MemoryStore, Remembered};
-use super::{Codes, record};
+use super::{Request, record};
 use crate::fair::Policy;
 use crate::kernel::data::{Labels, end_of_links, name_aside, quietly};
 use redb::{
-    Builder, Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition,
+    Builder, Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, Table, TableDefinition,
     WriteTransaction,
 };
 use serde::{Deserialize, Serialize};
@@ -76,6 +76,8 @@ pub struct About {
 /// ```
 pub struct MemoryFile {
     database: Database,
+    /// The file itself, at the end of symbolic links.
+    path: PathBuf,
     file: String,
     about: About,
 }
@@ -119,7 +121,7 @@ impl MemoryFile {
         }));
         let (database, about) =
             opened.unwrap_or_else(|_| Err(damaged(&file, "its pages", "they contradict each other")))?;
-        Ok(Self { database, file, about })
+        Ok(Self { database, path: followed(path)?, file, about })
     }
 
     /// What it belongs to.
@@ -127,47 +129,68 @@ impl MemoryFile {
         &self.about
     }
 
-    /// What the codes in it stand for.
-    pub fn codes(&self) -> Codes<'_> {
-        Codes { levels: &self.about.levels, actions: &self.about.actions, state_dim: self.about.state_dim }
+    /// What was asked about a person, the first request first; `None` when their history is longer than what is kept.
+    pub fn requests(&self, id: &str, person: &Remembered) -> Option<Vec<Request>> {
+        let About { levels, actions, state_dim, .. } = &self.about;
+        let taken = std::iter::once(None).chain(person.actions.iter().map(|&a| Some(actions.name(a as usize).into())));
+        let asked = person.states.chunks_exact(*state_dim).zip(taken).zip(1..).map(|((state, action), time)| Request {
+            action,
+            ..Request::first(id, levels.name(person.level as usize), state).at(time)
+        });
+        person.is_complete(*state_dim).then(|| asked.collect())
     }
 
-    /// Writes the memory anew into a file of the smallest size, in which no trace of forgotten people is left, and puts it in the old
-    /// one's place, at the end of symbolic links and with the old one's mode.
-    ///
-    /// # Errors
-    /// [`MemoryError`]; then the old file stands as it was.
-    pub fn compact(self, path: impl AsRef<Path>) -> Result<(), MemoryError> {
-        let path = &followed(path.as_ref())?;
-        let fresh = beside(path)?;
+    /// Writes the memory anew without some people, so that the file holds no trace of them, and puts it in the old one's place with the old
+    /// one's mode. Rewriting takes as long as copying the file; forgetting is rare.
+    fn rewrite(&self, people: &HashMap<String, Option<Remembered>>) -> Result<Database, MemoryError> {
+        let fresh = beside(&self.path)?;
         let file = fresh.display().to_string();
-        let copied = (|| {
-            let database = create(&fresh, &self.about)?;
+        let rewritten = (|| {
+            let mut database = create(&fresh, &self.about)?;
             // Before anybody is in it.
-            let old = std::fs::metadata(path).map_err(|e| io(&file, e))?;
+            let old = std::fs::metadata(&self.path).map_err(|e| io(&file, e))?;
             std::fs::set_permissions(&fresh, old.permissions()).map_err(|e| io(&file, e))?;
             let write = begin(&database, &file)?;
             {
                 let mut table = write.open_table(PEOPLE).map_err(|e| io(&file, e))?;
-                let mut bytes = Vec::new();
-                self.visit(&mut |id, person| {
-                    bytes.clear();
-                    record::encode(id, &person, &mut bytes);
-                    table.insert(id, bytes.as_slice()).map(drop).map_err(|e| io(&file, e))
+                self.visit(&mut |id, person| match people.contains_key(id) {
+                    true => Ok(()),
+                    false => insert(&mut table, id, &person, &file),
                 })?;
+                change(&mut table, people, &file)?;
             }
             write.commit().map_err(|e| io(&file, e))?;
-            let mut database = database;
             database.compact().map_err(|e| io(&file, e))?;
-            drop(database);
-            std::fs::rename(&fresh, path).map_err(|e| io(&file, e))?;
-            sync_folder(path)
+            std::fs::rename(&fresh, &self.path).map_err(|e| io(&file, e))?;
+            sync_folder(&self.path)?;
+            Ok(database)
         })();
-        if copied.is_err() {
+        if rewritten.is_err() {
             let _ = std::fs::remove_file(&fresh);
         }
-        copied
+        rewritten
     }
+}
+
+/// Remembers and forgets people.
+fn change(
+    table: &mut Table<'_, &str, &[u8]>,
+    people: &HashMap<String, Option<Remembered>>,
+    file: &str,
+) -> Result<(), MemoryError> {
+    // In the order of ids, so that what a commit does to the file does not depend on the order within a map.
+    let mut ordered: Vec<_> = people.iter().collect();
+    ordered.sort_unstable_by_key(|(id, _)| *id);
+    ordered.into_iter().try_for_each(|(id, person)| match person {
+        Some(person) => insert(table, id, person, file),
+        None => table.remove(id.as_str()).map(drop).map_err(|e| io(file, e)),
+    })
+}
+
+fn insert(table: &mut Table<'_, &str, &[u8]>, id: &str, person: &Remembered, file: &str) -> Result<(), MemoryError> {
+    let mut bytes = Vec::new();
+    record::encode(id, person, &mut bytes);
+    table.insert(id, bytes.as_slice()).map(drop).map_err(|e| io(file, e))
 }
 
 impl About {
@@ -194,24 +217,12 @@ impl MemoryStore for MemoryFile {
     }
 
     fn put(&mut self, people: &HashMap<String, Option<Remembered>>) -> Result<(), MemoryError> {
-        let write = begin(&self.database, &self.file)?;
-        {
-            let mut table = write.open_table(PEOPLE).map_err(|e| io(&self.file, e))?;
-            // In the order of ids, so that what a commit does to the file does not depend on the order within a map.
-            let mut ordered: Vec<_> = people.iter().collect();
-            ordered.sort_unstable_by_key(|(id, _)| *id);
-            let mut bytes = Vec::new();
-            for (id, person) in ordered {
-                match person {
-                    Some(person) => {
-                        bytes.clear();
-                        record::encode(id, person, &mut bytes);
-                        table.insert(id.as_str(), bytes.as_slice()).map_err(|e| io(&self.file, e))?;
-                    }
-                    None => drop(table.remove(id.as_str()).map_err(|e| io(&self.file, e))?),
-                }
-            }
+        if people.values().any(Option::is_none) {
+            self.database = self.rewrite(people)?;
+            return Ok(());
         }
+        let write = begin(&self.database, &self.file)?;
+        change(&mut write.open_table(PEOPLE).map_err(|e| io(&self.file, e))?, people, &self.file)?;
         write.commit().map_err(|e| io(&self.file, e))
     }
 

@@ -3,7 +3,6 @@
 use super::{Decision, Deployment, Explain, MemoryError, Request, RequestError};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use std::collections::HashSet;
 
 /// A request that was answered.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,25 +78,16 @@ impl Deployment {
     /// The same for the first of many lines, up to the second about one person, of which all that is answered is kept at once: no answer
     /// is given before what it rests on is kept. Only a person's last request can be sent again; by the time that their next one is
     /// taken up, this one has been answered. The caller passes on the answers, then asks with the lines that are left. After
-    /// [`OnError::Stop`] the last of the answers is an error, and later lines were not answered; the same holds, whatever `on_error` says,
-    /// when a program that decides went wrong.
+    /// [`OnError::Stop`] the last of the answers is an error, and later lines were not answered.
     ///
     /// # Errors
     /// [`MemoryError`] when nothing could be kept; then no answer may be given.
     #[doc(hidden)]
     pub fn answer_all<'a>(
         &mut self,
-        lines: impl IntoIterator<Item = &'a [u8], IntoIter: Clone>,
+        lines: impl IntoIterator<Item = &'a [u8]>,
         on_error: OnError,
     ) -> Result<Vec<Result<Answered, LineError>>, MemoryError> {
-        let lines = lines.into_iter();
-        if self.policy.program().is_some() {
-            let mut met = HashSet::new();
-            let readable = lines.clone().filter_map(|text| Line::parse(text).ok());
-            let first = readable.take_while(|line| met.insert(line.asks.id().to_string()));
-            let requests: Vec<Request> = first.filter_map(|line| line.asks.into_request()).collect();
-            self.foresee(&requests);
-        }
         let mut answers = Vec::new();
         for text in lines {
             let line = Line::parse(text);
@@ -110,15 +100,12 @@ impl Deployment {
                 self.staged.clear();
                 return Err(error);
             }
-            // Nor would it cure a program that went wrong.
-            let is_final = matches!(answer, Err(LineError { problem: RequestError::Program(_), .. }));
-            let stop = is_final || answer.is_err() && on_error == OnError::Stop;
+            let stop = answer.is_err() && on_error == OnError::Stop;
             answers.push(answer);
             if stop {
                 break;
             }
         }
-        self.foreseen.clear();
         self.commit()?;
         Ok(answers)
     }
@@ -158,13 +145,6 @@ enum Asks {
 }
 
 impl Asks {
-    fn into_request(self) -> Option<Request> {
-        match self {
-            Self::Decide(request) => Some(request),
-            Self::Forget { .. } => None,
-        }
-    }
-
     fn id(&self) -> &str {
         match self {
             Self::Decide(request) => &request.id,

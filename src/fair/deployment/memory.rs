@@ -26,7 +26,7 @@ impl Remembered {
         &self.states[self.states.len() - state_dim..]
     }
 
-    /// Whether all of the history is here, so that another mechanism can replay it.
+    /// Whether all of the history is here, so that another policy can be asked the same.
     pub fn is_complete(&self, state_dim: usize) -> bool {
         let states = (self.states.len() / state_dim) as u64;
         states == self.decisions && self.actions.len() as u64 + 1 == self.decisions
@@ -91,7 +91,8 @@ pub enum MemoryError {
     },
     /// It belongs to another policy.
     #[error(
-        "{file} belongs to policy {belongs_to:.16}…, not to {given:.16}…; `counterfair migrate` moves a memory to another policy"
+        "{file} belongs to policy {belongs_to:.16}…, not to {given:.16}…; `counterfair memory export --requests` prints what was asked, for \
+         another policy to be asked the same"
     )]
     OtherPolicy {
         /// The file.
@@ -110,16 +111,6 @@ pub enum MemoryError {
         what: String,
         /// What is wrong.
         problem: String,
-    },
-    /// People whom another policy cannot take over.
-    #[error("{} people cannot be replayed, {id} first: {problem}", others + 1)]
-    Unreplayable {
-        /// The first of them.
-        id: String,
-        /// Why.
-        problem: String,
-        /// How many more there are.
-        others: usize,
     },
 }
 
@@ -166,7 +157,7 @@ impl MemoryStore for InProcess {
         Ok(self.people.len() as u64)
     }
 
-    /// Only the last state: a process that ends cannot be migrated.
+    /// Only the last state: what was asked before is not needed again.
     fn history(&self) -> u64 {
         1
     }

@@ -7,14 +7,12 @@
 //! | what is remembered, and where | [`Remembered`], [`MemoryStore`], [`InProcess`] |
 //! | a memory that survives a crash | [`MemoryFile`] (feature `durable`) |
 //! | the same as lines of JSON | [`Deployment::answer_all`] |
-//! | a memory for another policy | [`migrate`] |
 
 mod decision;
 #[cfg(feature = "durable")]
 mod durable;
 mod line;
 mod memory;
-mod migration;
 mod record;
 mod request;
 
@@ -23,14 +21,11 @@ pub use decision::{Decision, Explain, Explanation};
 pub use durable::{About, HISTORY, MemoryFile};
 pub use line::{Answered, LineError, OnError};
 pub use memory::{InProcess, MemoryError, MemoryStore, Remembered};
-pub use migration::{Codes, Migrated, migrate};
 pub use request::{Request, RequestError};
 
-use super::{Method, Policy, Program};
+use super::{Method, Policy};
 use crate::kernel::data::Labels;
 use crate::kernel::learn::{ActionValue, Agent, AgentMemory};
-use crate::kernel::model::worlds::draw_action;
-use crate::kernel::numeric::{Stream, fill_uniform};
 use crate::kernel::preprocess::{Memory, StateOnly};
 use std::collections::{BTreeMap, HashMap};
 
@@ -61,12 +56,9 @@ pub struct Deployment {
     policy: Policy,
     fingerprint: String,
     agent: Box<dyn Agent>,
-    /// The action value, whatever its view is called: widths were checked with the policy. A program has none.
+    /// The action value, whatever its view is called: widths were checked with the policy. A policy that is a program has none, and every
+    /// request about it is declined.
     values: Option<Box<dyn ActionValue<StateOnly>>>,
-    /// What a program answered about views of the requests that are being dealt with, so that it is asked about all of them at once.
-    foreseen: HashMap<Vec<u64>, Vec<f64>>,
-    /// Decides where a program answers with probabilities.
-    chance: Stream,
     store: Box<dyn MemoryStore>,
     /// What the decisions since the last commit rest on; `None` forgets.
     staged: HashMap<String, Option<Remembered>>,
@@ -87,8 +79,6 @@ impl Deployment {
             values: policy.action_value(),
             policy,
             store: Box::new(store),
-            foreseen: HashMap::new(),
-            chance: Stream::new(1).named("decide"),
             staged: HashMap::new(),
             explain: Explain::Never,
         }
@@ -97,12 +87,6 @@ impl Deployment {
     /// The same, whose decisions say how sure they are, or not.
     pub fn explaining(self, explain: Explain) -> Self {
         Self { explain, ..self }
-    }
-
-    /// The same with another seed of chance, for a program that answers with probabilities: what is drawn for a person's t-th decision is a
-    /// function of (seed, id, t), the same in every world.
-    pub fn with_seed(self, seed: u64) -> Self {
-        Self { chance: Stream::new(seed).named("decide"), ..self }
     }
 
     /// The policy.
@@ -137,15 +121,13 @@ impl Deployment {
     /// # Errors
     /// [`MemoryError`] when nothing could be kept; then no decision was taken. What is wrong with one request stands in its place.
     pub fn decide_all(&mut self, requests: &[Request]) -> Result<Vec<Result<Decision, RequestError>>, MemoryError> {
-        self.foresee(requests);
         let decisions = requests.iter().map(|request| self.stage(request)).collect();
-        self.foreseen.clear();
         self.commit()?;
         Ok(decisions)
     }
 
-    /// Forgets a person; whether anything had been remembered. A [`MemoryFile`] keeps no trace once it is
-    /// [compacted](MemoryFile::compact).
+    /// Forgets a person; whether anything had been remembered. A [`MemoryFile`] is written anew then, without a
+    /// trace of them.
     ///
     /// # Errors
     /// [`MemoryError`].
@@ -235,26 +217,6 @@ impl Deployment {
         }
     }
 
-    /// Asks a program about everybody at once whose next view can be told already; what cannot is asked about in its turn.
-    fn foresee<'a>(&mut self, requests: impl IntoIterator<Item = &'a Request>) {
-        let Some(program) = self.policy.program() else { return };
-        let view = |request: &Request| -> Option<Vec<f64>> {
-            let level = code(&self.policy.levels, &request.level, "z").ok()?;
-            let action = |name: &String| code(&self.policy.actions, name, "action");
-            let taken = request.action.as_ref().map(action).transpose().ok()?;
-            let known = self.remembered(&request.id).ok()?;
-            let fits = request.state.len() == self.policy.state_dim && known.as_ref().is_none_or(|k| k.level == level);
-            fits.then(|| self.step(request, level, taken, known)).and_then(Result::ok).map(|person| person.view)
-        };
-        let views: Vec<Vec<f64>> = requests.into_iter().filter_map(view).collect();
-        let rows = views.concat();
-        // An error comes back when the decision is asked for.
-        if let Ok(answers) = program.probabilities(&rows) {
-            let answers = answers.chunks_exact(self.policy.actions.len()).map(<[f64]>::to_vec);
-            self.foreseen = views.iter().map(|view| bits(view)).zip(answers).collect();
-        }
-    }
-
     /// What is remembered after one more request, the decision not yet taken.
     fn step(
         &self,
@@ -292,25 +254,12 @@ impl Deployment {
 
     /// The code of the action for a person as remembered.
     fn decide_for(&self, id: &str, person: &Remembered) -> Result<u32, RequestError> {
-        if let Some(program) = self.policy.program() {
-            let mut uniform = [0.0];
-            fill_uniform(&mut self.chance.named(id).index(person.decisions).rng(), &mut uniform);
-            return Ok(draw_action(&self.probabilities_of(program, &person.view)?, uniform[0]));
-        }
         Ok(best(&self.values_of(id, &person.view)?) as u32)
     }
 
-    /// π(a | s̃) of every action, as a program answers.
-    fn probabilities_of(&self, program: &Program, view: &[f64]) -> Result<Vec<f64>, RequestError> {
-        match self.foreseen.get(&bits(view)) {
-            Some(probabilities) => Ok(probabilities.clone()),
-            None => Ok(program.probabilities(view)?),
-        }
-    }
-
-    /// Q(s̃, a) of every action, all finite; none where a program decides.
+    /// Q(s̃, a) of every action, all finite.
     fn values_of(&self, id: &str, view: &[f64]) -> Result<Vec<f64>, RequestError> {
-        let Some(q) = &self.values else { return Ok(Vec::new()) };
+        let q = self.values.as_ref().ok_or(RequestError::Program)?;
         let mut values = vec![0.0; self.policy.actions.len()];
         q.values(view, &mut values);
         match values.iter().position(|q| !q.is_finite()) {
@@ -335,14 +284,11 @@ impl Deployment {
             let values = self.values_of(id, &person.view)?;
             let decided = person.decided as usize;
             let others = (0..values.len()).filter(|&a| a != decided);
-            let stated = policy.program().filter(|program| !program.answers_with_actions());
-            let probabilities = stated.map(|program| self.probabilities_of(program, &person.view)).transpose()?;
             let runner_up = others.reduce(|a, b| if values[b] > values[a] { b } else { a });
             Some(Explanation {
                 runner_up: runner_up.map(name),
                 margin: runner_up.map(|a| (values[decided] - values[a]).clamp(-f64::MAX, f64::MAX)),
                 distance,
-                probabilities: probabilities.into_iter().flatten().enumerate().map(|(a, p)| (name(a), p)).collect(),
                 values: values.iter().enumerate().map(|(a, q)| (name(a), *q)).collect::<BTreeMap<_, _>>(),
             })
         } else {
@@ -366,11 +312,6 @@ fn advanced(agent: &dyn Agent, person: &Remembered, state_dim: usize, action: u3
     memory.coins.push(0.5);
     agent.advance(&mut memory, &[action], state);
     memory.parts.pop().map_or_else(Vec::new, |part| part.view)
-}
-
-/// A view as a key: the same numbers, bit for bit.
-fn bits(view: &[f64]) -> Vec<u64> {
-    view.iter().map(|x| x.to_bits()).collect()
 }
 
 /// The first of the largest values, as [`Greedy`](crate::kernel::learn::Greedy) chooses.

@@ -1,14 +1,15 @@
 //! What a policy at work is asked, and why it may decline to answer.
 
 use super::memory::MemoryError;
-use crate::fair::ProgramError;
+use serde::Serialize;
 
 /// Who, their level, their state now, the action taken since the last request about them and, if wanted, which decision this is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Request {
     /// The person.
     pub id: String,
     /// The name of their level.
+    #[serde(rename = "z")]
     pub level: String,
     /// Their state now.
     pub state: Vec<f64>,
@@ -16,6 +17,7 @@ pub struct Request {
     pub action: Option<String>,
     /// t = 1, 2, …: which decision about this person is asked for. With it a request can be sent again: the same request gives the
     /// same answer and moves nothing. Without it every request is a new one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<u64>,
 }
 
@@ -142,9 +144,11 @@ pub enum RequestError {
         /// Its value.
         value: f64,
     },
-    /// The program that decides went wrong; it will answer no other request either.
-    #[error(transparent)]
-    Program(#[from] ProgramError),
+    /// A program decides, not a policy that was learned here.
+    #[error(
+        "a program decides for this policy, and is not served: give it the counterfactual states that a learned policy's answers hold"
+    )]
+    Program,
     /// What is remembered cannot be read or written; no answer was given.
     #[error(transparent)]
     Memory(#[from] MemoryError),

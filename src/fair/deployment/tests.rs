@@ -335,49 +335,6 @@ fn decisions_are_those_of_the_agent() {
     }
 }
 
-#[test]
-fn another_policy_takes_over_by_replaying_what_was_observed() {
-    let old = policy(Method::Ours);
-    let mut new = old.clone();
-    let StoredQ::Linear { weights, .. } = &mut new.q else { panic!("least squares") };
-    weights.rotate_right(5);
-    // A mechanism that starts elsewhere in the world of f, so that views differ.
-    let mut text = serde_json::to_value(&new).unwrap();
-    text["mechanism"]["initial"][0] = json!([0.25, -0.5]);
-    let new: Policy = serde_json::from_value(text).unwrap();
-    let codes = Codes { levels: &old.levels, actions: &old.actions, state_dim: 2 };
-
-    let keeps = Keeping::default();
-    let mut desk = Deployment::with_memory(old.clone(), keeps);
-    let mut fresh = Deployment::with_memory(new.clone(), Keeping::default());
-    for request in two("ann") {
-        desk.decide(&request).unwrap();
-        fresh.decide(&request).unwrap();
-    }
-    let mut moved = Keeping::default();
-    let done = migrate(desk.memory(), codes, &new, &mut moved, false).unwrap();
-    assert_eq!(done, Migrated { people: 1, left_behind: vec![] });
-    let (was, is) = (desk.memory().get("ann").unwrap().unwrap(), moved.get("ann").unwrap().unwrap());
-    let begun = fresh.memory().get("ann").unwrap().unwrap();
-    assert_ne!(was.view, is.view);
-    assert_eq!(is, Remembered { decided: was.decided, ..begun });
-
-    // A history that is not complete cannot be replayed, and says so.
-    let mut short = deployed(Method::Ours);
-    two("bob").iter().chain(&two("eve")).for_each(|request| drop(short.decide(request).unwrap()));
-    let missing = migrate(short.memory(), codes, &new, &mut moved, false).unwrap_err();
-    let problem = "1 of 2 observed states were kept".to_string();
-    assert_eq!(missing, MemoryError::Unreplayable { id: "bob".into(), problem, others: 1 });
-    let left = migrate(short.memory(), codes, &new, &mut moved, true).unwrap();
-    assert_eq!(left, Migrated { people: 0, left_behind: vec!["bob".into(), "eve".into()] });
-    // Nor one that knows an action the new policy does not.
-    let renamed: Labels = serde_json::from_str(r#"["high", "low", "nothing"]"#).unwrap();
-    let mut other = new;
-    other.actions = renamed;
-    let unknown = migrate(desk.memory(), codes, &other, &mut moved, false).unwrap_err();
-    assert!(unknown.to_string().contains(r#"no action "none""#), "{unknown}");
-}
-
 /// Memory of the process that keeps whole histories.
 #[derive(Default)]
 struct Keeping(InProcess);

@@ -101,11 +101,6 @@ impl Program {
         self.shared.actions.len()
     }
 
-    /// Whether it answers with actions, not with probabilities.
-    pub fn answers_with_actions(&self) -> bool {
-        self.shared.answers == Answers::Actions
-    }
-
     /// What went wrong, if anything did. An [`Agent`](crate::kernel::learn::Agent) cannot fail in the middle of its work; whoever had one at work
     /// asks here before using what came out.
     pub fn failure(&self) -> Option<ProgramError> {
@@ -225,6 +220,6 @@ impl<V: View> Policy<V> for Program {
     }
 
     fn is_deterministic(&self) -> bool {
-        self.answers_with_actions()
+        self.shared.answers == Answers::Actions
     }
 }

@@ -84,17 +84,19 @@ fn a_second_opener_another_policy_and_another_file_are_told_so() {
 }
 
 #[test]
-fn forgotten_people_leave_no_trace_once_the_file_is_compacted() {
-    let file = Scratch::new("compact");
+fn forgotten_people_leave_no_trace() {
+    let file = Scratch::new("forgotten");
     let mut desk = file.desk();
     desk.decide_all(&(0..2000).map(first).collect::<Vec<_>>()).unwrap();
+    let before = std::fs::metadata(&file.0).unwrap().len();
     let lines: Vec<String> = (0..1999).map(|id| format!(r#"{{"id": "person {id}", "forget": true}}"#)).collect();
     desk.answer_all(lines.iter().map(|line| line.as_bytes()), crate::fair::OnError::Stop).unwrap();
     assert_eq!(desk.memory().people(), Ok(1));
+    // The file that was put in the old one's place is the one that goes on, and is nobody else's meanwhile.
+    assert!(matches!(file.open().err(), Some(MemoryError::InUse { .. })));
+    desk.decide(&second(1999)).unwrap();
     let kept = everybody(desk.memory());
     drop(desk);
-    let before = std::fs::metadata(&file.0).unwrap().len();
-    file.open().unwrap().compact(&file.0).unwrap();
     let memory = file.open().unwrap();
     assert_eq!((everybody(&memory), memory.history()), (kept, 4));
     drop(memory);
@@ -117,7 +119,6 @@ fn a_memory_keeps_its_mode_its_links_and_no_drafts_of_killed_processes() {
     let open = || MemoryFile::open(&link, &policy(Method::Ours), 4).unwrap();
     let mut desk = Deployment::with_memory(policy(Method::Ours), open());
     desk.decide_all(&(0..20).map(first).collect::<Vec<_>>()).unwrap();
-    let kept = everybody(desk.memory());
     drop(desk);
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
     // A file of its own: what killed processes have left is looked for once per file and process.
@@ -128,16 +129,51 @@ fn a_memory_keeps_its_mode_its_links_and_no_drafts_of_killed_processes() {
     std::fs::write(&left, "people").unwrap();
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
     std::fs::File::options().write(true).open(&left).unwrap().set_modified(old).unwrap();
-    open().compact(&link).unwrap();
-    MemoryFile::inspect(&other).unwrap().compact(&other).unwrap();
+    let forgotten = HashMap::from([("person 3".to_string(), None)]);
+    open().put(&forgotten).unwrap();
+    MemoryFile::inspect(&other).unwrap().put(&forgotten).unwrap();
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    assert_eq!(everybody(&open()), kept);
+    assert_eq!(open().people(), Ok(19));
     let mut names: Vec<_> =
         std::fs::read_dir(folder.join("inside")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["file.memory", "other.memory"]);
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn another_policy_is_asked_what_was_asked_before() {
+    let (file, other) = (Scratch::new("asked"), Scratch::new("asked-again"));
+    let asked: Vec<Request> = (0..5).flat_map(|id| [first(id), second(id)]).collect();
+    let mut desk = file.desk();
+    desk.decide_all(&asked).unwrap();
+    drop(desk);
+    let memory = file.open().unwrap();
+    let recorded: Vec<Request> =
+        everybody(&memory).iter().flat_map(|(id, person)| memory.requests(id, person).unwrap()).collect();
+    assert_eq!(recorded, asked);
+    // As lines of JSON, another policy understands them and is where it would be had it been asked from the start.
+    let new = || policy(Method::Full);
+    let mut moved = Deployment::with_memory(new(), MemoryFile::open(&other.0, &new(), 4).unwrap());
+    for request in &recorded {
+        moved.answer(serde_json::to_string(request).unwrap().as_bytes()).unwrap();
+    }
+    let mut fresh = new().deploy();
+    fresh.decide_all(&asked).unwrap();
+    for id in ["person 0", "person 4"] {
+        let (is, as_if) = (moved.memory().get(id).unwrap().unwrap(), fresh.memory().get(id).unwrap().unwrap());
+        assert_eq!((is.view, is.decided, is.decisions), (as_if.view, as_if.decided, as_if.decisions));
+    }
+    // A fifth decision is more than is kept: what was asked before is not known any more.
+    drop(memory);
+    let mut desk = file.desk();
+    for t in 3..=5 {
+        desk.decide(&second(2).at(t)).unwrap();
+    }
+    let person = desk.memory().get("person 2").unwrap().unwrap();
+    drop(desk);
+    assert_eq!(file.open().unwrap().requests("person 2", &person), None);
 }
 
 /// Bytes changed anywhere, cuts and repetitions: an error, or exactly what was remembered.
