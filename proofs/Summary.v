@@ -4,7 +4,7 @@
     the axioms behind Coq's classical real numbers; [check] compares them with its list. *)
 
 From Counterfair Require Import
-  Bijections Algorithm1 Fairness Strict FairLaws Perturbation ValueIteration Margin FastRate LemmaP Stationary FairValue Chain Rungs Hoeffding
+  Bijections Algorithm1 Fairness Strict FairLaws Perturbation ValueIteration Margin FastRate LemmaP Stationary FairValue Gained Chain Rungs Hoeffding
   Certificate Refutations Witnesses Clock Vectors.
 
 (** Bijections: alg:cf:1 for any noise that the data determine *)
@@ -67,6 +67,8 @@ Print Assumptions ValueIteration.regret_of_fitted_iteration.
 
 (** Margin: thm:cf_metric *)
 Print Assumptions Margin.greedy_is_stable.
+Print Assumptions Margin.step_loss_at_small_gaps.
+Print Assumptions Margin.a_step_can_lose_more_than_the_gap.
 Print Assumptions Margin.unfairness_is_controlled.
 Print Assumptions Margin.unfairness_under_margin.
 Print Assumptions Margin.unfairness_by_the_learned_gap.
@@ -89,6 +91,8 @@ Print Assumptions Stationary.value_is_augmented_value.
 Print Assumptions Stationary.finite_horizon_optimum.
 Print Assumptions Stationary.fair_rules_have_values.
 Print Assumptions Stationary.stationary_optimum.
+Print Assumptions Stationary.supremum_over_fair_rules.
+Print Assumptions Stationary.finite_supremum_over_fair_rules.
 Print Assumptions Stationary.algorithm1_returns_the_augmented_state.
 Print Assumptions Stationary.additive_stationary_optimum.
 
@@ -105,6 +109,14 @@ Print Assumptions FairValue.alike_where_the_gap_is_large.
 Print Assumptions FairValue.unfair_weight_by_small_gaps.
 Print Assumptions FairValue.fast_rate_of_the_fair_value.
 Print Assumptions FairValue.cf_metric_is_controlled.
+
+(** Gained: Theorem 3'' under a margin that counts ties *)
+Print Assumptions Gained.gained_at_most_disagreement.
+Print Assumptions Gained.gained_if_disagreement_is_rare.
+Print Assumptions Gained.gained_under_margin_in_n_steps.
+Print Assumptions Gained.gained_under_margin.
+Print Assumptions Gained.gained_by_estimated_states.
+Print Assumptions Gained.regret_of_the_deployed_rule_under_margin.
 
 (** Chain: from means to value and unfairness *)
 Print Assumptions Chain.from_means_to_value_and_unfairness.
