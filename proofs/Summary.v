@@ -4,7 +4,8 @@
     the axioms behind Coq's classical real numbers; [check] compares them with its list. *)
 
 From Counterfair Require Import
-  Bijections Algorithm1 Fairness Strict FairLaws Perturbation ValueIteration Margin FastRate LemmaP Stationary FairValue Gained Chain Rungs Hoeffding
+  Bijections Algorithm1 Fairness Strict FairLaws Perturbation ValueIteration Margin FastRate LemmaP Stationary FairValue
+  Gained Couplings RandomRules Chain Rungs Hoeffding
   Certificate Refutations Witnesses Clock Vectors.
 
 (** Bijections: alg:cf:1 for any noise that the data determine *)
@@ -117,6 +118,22 @@ Print Assumptions Gained.gained_under_margin_in_n_steps.
 Print Assumptions Gained.gained_under_margin.
 Print Assumptions Gained.gained_by_estimated_states.
 Print Assumptions Gained.regret_of_the_deployed_rule_under_margin.
+
+(** Couplings: two laws on one draw *)
+Print Assumptions Couplings.least_parting_is_total_variation.
+Print Assumptions Couplings.total_variation_is_the_largest_difference.
+
+(** RandomRules: Theorem 3'' for rules that randomise *)
+Print Assumptions RandomRules.gained_by_unfairness_of_draws.
+Print Assumptions RandomRules.random_fair_value_at_most_optimum.
+Print Assumptions RandomRules.every_random_rule_has_values.
+Print Assumptions RandomRules.value_of_any_random_rule.
+Print Assumptions RandomRules.random_fair_value_is_earned_by_fair_rules.
+Print Assumptions RandomRules.gained_at_most_disagreement_of_draws.
+Print Assumptions RandomRules.fair_random_rules_gain_nothing.
+Print Assumptions RandomRules.draws_part_with_total_variation.
+Print Assumptions RandomRules.gained_at_most_total_variation.
+Print Assumptions RandomRules.certain_rules_are_a_special_case.
 
 (** Chain: from means to value and unfairness *)
 Print Assumptions Chain.from_means_to_value_and_unfairness.
