@@ -224,6 +224,33 @@ Proof. intros H. rewrite greedy_two. unfold f_line. destruct (Rlt_dec _ _); [ref
 Lemma greedy_line_below xi x : x < xi -> greedy two_actions (f_line xi x) = false.
 Proof. intros H. rewrite greedy_two. unfold f_line. destruct (Rlt_dec _ _); [lra | reflexivity]. Qed.
 
+(** States may be clipped to [-1, 1], so that features and rewards are bounded everywhere. *)
+Definition clip (s : R) : R := Rmax (-1) (Rmin s 1).
+Definition sign (b : bool) : R := if b then 1 else -1.
+
+Lemma clip_bounds s : -1 <= clip s <= 1.
+Proof. unfold clip. split; [apply Rmax_l | apply Rmax_lub; [lra | apply Rmin_r]]. Qed.
+
+Lemma clip_inside s : -1 <= s <= 1 -> clip s = s.
+Proof. intros H. unfold clip. rewrite Rmin_left, Rmax_right; lra. Qed.
+
+Lemma clip_above s : 1 <= s -> clip s = 1.
+Proof. intros H. unfold clip. rewrite Rmin_right, Rmax_right; lra. Qed.
+
+Lemma clip_below s : s <= -1 -> clip s = -1.
+Proof. intros H. unfold clip. rewrite Rmin_left by lra. apply Rmax_left. exact H. Qed.
+
+Lemma clip_sign s : (0 < s -> 0 < clip s) /\ (s < 0 -> clip s < 0).
+Proof.
+  unfold clip, Rmin, Rmax. destruct (Rle_dec s 1); [destruct (Rle_dec (-1) s) | destruct (Rle_dec (-1) 1)]; lra.
+Qed.
+
+Lemma clip_lipschitz x y : Rabs (clip x - clip y) <= Rabs (x - y).
+Proof.
+  unfold clip, Rmin, Rmax, Rabs.
+  repeat destruct (Rle_dec _ _); repeat destruct (Rcase_abs _); lra.
+Qed.
+
 (** The constant 2 is sharp: for any c < 2 there is a person who is always treated differently although the gap exceeds
     c (xi + eps). *)
 (* label: thm:cf_metric *)

@@ -5,7 +5,7 @@
 
 From Counterfair Require Import
   Bijections Algorithm1 Fairness Strict FairLaws Perturbation ValueIteration Margin FastRate LemmaP Stationary FairValue
-  Gained Couplings RandomRules Chain Rungs Hoeffding
+  Gained Couplings RandomRules TiesCost Chain Rungs Hoeffding
   Certificate Refutations Witnesses Clock Vectors.
 
 (** Bijections: alg:cf:1 for any noise that the data determine *)
@@ -134,6 +134,11 @@ Print Assumptions RandomRules.fair_random_rules_gain_nothing.
 Print Assumptions RandomRules.draws_part_with_total_variation.
 Print Assumptions RandomRules.gained_at_most_total_variation.
 Print Assumptions RandomRules.certain_rules_are_a_special_case.
+
+(** TiesCost: without a margin J - V~ does not shrink *)
+Print Assumptions TiesCost.ties_cost_a_constant.
+Print Assumptions TiesCost.ties_cost_a_constant_in_n_steps.
+Print Assumptions TiesCost.deployed_regret_is_not_of_order_of_the_error.
 
 (** Chain: from means to value and unfairness *)
 Print Assumptions Chain.from_means_to_value_and_unfairness.
