@@ -5,7 +5,7 @@
 
 From Counterfair Require Import
   Bijections Algorithm1 Fairness Strict FairLaws Perturbation ValueIteration Margin FastRate LemmaP Stationary FairValue
-  Gained Couplings RandomRules TiesCost Chain Rungs Hoeffding
+  Gained Couplings RandomRules TiesCost Chain Rungs NotMarkov Hoeffding
   Certificate Refutations Witnesses Clock Vectors.
 
 (** Bijections: alg:cf:1 for any noise that the data determine *)
@@ -148,6 +148,10 @@ Print Assumptions Rungs.rungs_are_bijections.
 Print Assumptions Rungs.counterfactuals_of_the_rungs.
 Print Assumptions Rungs.stationary_optimum_on_every_rung.
 Print Assumptions Rungs.additive_method_with_unequal_spreads.
+
+(** NotMarkov: what alg:cf:1 returns with estimated means *)
+Print Assumptions NotMarkov.estimated_states_are_not_markov.
+Print Assumptions NotMarkov.true_means_keep_these_states_markov.
 
 (** Hoeffding and Certificate: unfairness from data *)
 Print Assumptions Hoeffding.hoeffding.
