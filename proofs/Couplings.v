@@ -12,9 +12,6 @@ Open Scope R_scope.
 Definition then_draw {W X : Type} (l : list (R * W)) (m : W -> list (R * X)) : list (R * X) :=
   flat_map (fun '(p, w) => map (fun '(q, x) => (p * q, x)) (m w)) l.
 
-Lemma expect_app {X : Type} (l l' : list (R * X)) f : expect (l ++ l') f = expect l f + expect l' f.
-Proof. induction l as [| [p x] l IH]; simpl; [| rewrite IH]; ring. Qed.
-
 Lemma expect_then_draw {W X : Type} (l : list (R * W)) (m : W -> list (R * X)) f :
   expect (then_draw l m) f = expect l (fun w => expect (m w) f).
 Proof.
@@ -29,9 +26,6 @@ Proof.
   apply in_flat_map in Hin as [[p w] [Hp Hin]]. apply in_map_iff in Hin as [[q x] [<- Hq]]. simpl.
   specialize (Hm w). rewrite Forall_forall in Hm. apply Rmult_le_pos; [exact (Hl _ Hp) | exact (Hm _ Hq)].
 Qed.
-
-Lemma expect_nonneg {W : Type} (l : list (R * W)) f : weights_nonneg l -> (forall w, 0 <= f w) -> 0 <= expect l f.
-Proof. intros Hl Hf. induction Hl as [| [p w] l Hp Hl IH]; simpl in *; [lra |]. pose proof (Rmult_le_pos _ _ Hp (Hf w)). lra. Qed.
 
 (** What has no weight does not matter. *)
 Lemma expect_almost_surely {W : Type} (l : list (R * W)) (g F : W -> R) (v : R) :

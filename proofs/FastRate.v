@@ -31,9 +31,6 @@ Section FastRate.
     | S t => law_at t (advance l)
     end.
 
-  Lemma expect_app (l l' : list (R * H)) f : expect (l ++ l') f = expect l f + expect l' f.
-  Proof. induction l as [| [p h] l IH]; simpl; [| rewrite IH]; ring. Qed.
-
   Lemma expect_branch p h (l : list (R * W)) (f : H -> R) :
     expect (map (fun '(q, w) => (p * q, memory_extend K h (decide h) w)) l) f
     = p * expect l (fun w => f (memory_extend K h (decide h) w)).

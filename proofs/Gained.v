@@ -92,22 +92,14 @@ Section Gained.
     - rewrite (indicator_true _ Hne). lra.
   Qed.
 
-  Lemma expect_sum {W : Type} (l : list (R * W)) n (h : nat -> W -> R) :
-    expect l (fun w => sum n (fun t => gamma ^ t * h t w)) = sum n (fun t => gamma ^ t * expect l (h t)).
-  Proof.
-    induction n as [| n IH]; simpl.
-    - rewrite (expect_ext l _ (fun _ => 0 * 1)) by (intros; ring). rewrite expect_scale. ring.
-    - rewrite (expect_plus l (fun w => sum n (fun t => gamma ^ t * h t w))), IH, expect_scale. reflexivity.
-  Qed.
-
   Lemma unfair_weight_by_disagreement n : unfair_weight n <= sum n (fun t => gamma ^ t * disagreement t).
   Proof.
     apply Rle_trans with (expect population (fun z => expect population (fun k => expect first_noise (fun u =>
       sum n (fun t => gamma ^ t * at_time t z (fun w => indicator (reads z w <> reads k w)) (start u)))))).
     - apply expect_le; [apply population_law |]. intros z. apply expect_le; [apply population_law |]. intros k.
       apply expect_le; [apply first_noise_law |]. intros u. apply parting_by_disagreement.
-    - right. unfold disagreement. rewrite <- expect_sum. apply expect_ext. intros z.
-      rewrite <- expect_sum. apply expect_ext. intros k. rewrite <- expect_sum. reflexivity.
+    - right. unfold disagreement. rewrite <- expect_discounted_sum. apply expect_ext. intros z.
+      rewrite <- expect_discounted_sum. apply expect_ext. intros k. rewrite <- expect_discounted_sum. reflexivity.
   Qed.
 
   (** |J - V~| <= 2 V sum_t gamma^(t-1) P(worlds disagree at t), for any deterministic rule and any horizon. *)

@@ -245,6 +245,11 @@ Proof.
   unfold clip, Rmin, Rmax. destruct (Rle_dec s 1); [destruct (Rle_dec (-1) s) | destruct (Rle_dec (-1) 1)]; lra.
 Qed.
 
+Lemma clip_strict s : (-1 < s -> -1 < clip s) /\ (s < 1 -> clip s < 1).
+Proof.
+  unfold clip, Rmin, Rmax. destruct (Rle_dec s 1); [destruct (Rle_dec (-1) s) | destruct (Rle_dec (-1) 1)]; lra.
+Qed.
+
 Lemma clip_lipschitz x y : Rabs (clip x - clip y) <= Rabs (x - y).
 Proof.
   unfold clip, Rmin, Rmax, Rabs.

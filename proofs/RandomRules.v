@@ -276,14 +276,6 @@ Section RandomRules.
     expect population (fun z => expect population (fun k => expect first_noise (fun u =>
       at_time_of_draws t z (fun w => parts (joint z k w)) (start u)))).
 
-  Lemma expect_discounted_sum {W : Type} (l : list (R * W)) n (h : nat -> W -> R) :
-    expect l (fun w => sum n (fun t => gamma ^ t * h t w)) = sum n (fun t => gamma ^ t * expect l (h t)).
-  Proof.
-    induction n as [| n IH]; simpl.
-    - rewrite (expect_ext l _ (fun _ => 0 * 1)) by (intros; ring). rewrite expect_scale. ring.
-    - rewrite (expect_plus l (fun w => sum n (fun t => gamma ^ t * h t w))), IH, expect_scale. reflexivity.
-  Qed.
-
   Lemma parting_by_disagreement_of_draws z k n : forall w,
     parting_of_draws n z k w <= sum n (fun t => gamma ^ t * at_time_of_draws t z (fun w => parts (joint z k w)) w).
   Proof.

@@ -136,8 +136,8 @@ Print Assumptions RandomRules.gained_at_most_total_variation.
 Print Assumptions RandomRules.certain_rules_are_a_special_case.
 
 (** TiesCost: without a margin J - V~ does not shrink *)
-Print Assumptions TiesCost.ties_cost_a_constant.
-Print Assumptions TiesCost.ties_cost_a_constant_in_n_steps.
+Print Assumptions TiesCost.ties_cost_or_earn_a_constant.
+Print Assumptions TiesCost.ties_cost_or_earn_a_constant_in_n_steps.
 Print Assumptions TiesCost.deployed_regret_is_not_of_order_of_the_error.
 
 (** Chain: from means to value and unfairness *)

@@ -5,13 +5,14 @@
     R^z(s, a) = (2 a - 1) (s - (2 z - 1)), the states being clipped to [-1, 1] to keep rewards bounded everywhere.
     The means are estimated as (eta, -eta), and the deployed rule is greedy on Q* itself, at the states that alg:cf:1 returns.
 
-    Those states are off by 2 eta at most.  Four persons in five are at s = 0, where the fair reward is 0 for both actions: a tie.
-    There level 0 sees -eta and level 1 sees eta, each takes the action that costs it 1, and for every 0 < eta < 1
+    Those states are off by 2 |eta| at most.  Four persons in five are at s = 0, where the fair reward is 0 for both actions: a tie.
+    There level 0 sees -eta and level 1 sees eta.  For every 0 < eta < 1 each takes the action that costs it 1, and
 
       J*_CF = V~ = (1/5) / (1 - gamma),     J = -(3/5) / (1 - gamma).
 
-    No bound on the regret of the deployed rule that vanishes with the errors of the states and of f can hold: a margin that
-    counts ties is needed ([Gained]). *)
+    For every -1 < eta < 0 each takes the action that pays it 1: J = 1 / (1 - gamma), above the best fair value.  So J - V~ has either
+    sign, and no bound on J*_CF - J that vanishes with the errors of the states and of f can hold: a margin that counts ties is
+    needed ([Gained]). *)
 
 From Coq Require Import List Reals Lra Lia.
 From Counterfair Require Import Model Algorithm1 Finite ValueIteration Perturbation Margin Stationary FairValue.
@@ -85,7 +86,7 @@ Proof. lra. Qed.
 Section TiesCost.
   Variables gamma eta : R.
   Hypothesis discount : 0 <= gamma < 1.
-  Hypothesis tilted : 0 < eta < 1.
+  Hypothesis tilted : -1 < eta < 1 /\ eta <> 0.
 
   Local Notation M := (augmented world_S world_R half_half mostly_zero no_noise as_drawn two_actions gamma 2
                          half_half_law mostly_zero_law discount two_nonneg world_R_bounded).
@@ -161,48 +162,63 @@ Section TiesCost.
     unfold reads, tilted_rule. rewrite decision_by_middle. unfold middle. rewrite !estimates_are_shifted, world_is_noise. reflexivity.
   Qed.
 
-  (** At 1 everybody takes action 1, at -1 everybody takes action 0; at 0 each level takes its own. *)
+  (** What a level does in a tie: its own action when eta > 0, the other one when eta < 0. *)
+  Definition in_a_tie (z : bool) : bool := if Rlt_dec 0 eta then z else negb z.
+
+  (** At 1 everybody takes action 1, at -1 everybody takes action 0; at 0 the level decides. *)
   Lemma read_at z w :
-    (newest w = 1 -> read z w = true) /\ (newest w = -1 -> read z w = false) /\ (newest w = 0 -> read z w = z).
+    (newest w = 1 -> read z w = true) /\ (newest w = -1 -> read z w = false) /\ (newest w = 0 -> read z w = in_a_tie z).
   Proof.
-    rewrite !read_is. unfold middle, tilt.
-    pose proof (clip_sign (2 * eta)) as [P _]. pose proof (clip_sign (- (2 * eta))) as [_ N].
-    specialize (P ltac:(lra)). specialize (N ltac:(lra)).
+    destruct tilted as [small apart]. rewrite !read_is. unfold middle, tilt, in_a_tie.
     repeat split; intros ->; destruct z.
     - replace (1 - - eta + eta) with (1 + 2 * eta) by ring. replace (1 - - eta + - eta) with 1 by ring.
-      rewrite (clip_above (1 + 2 * eta)), (clip_above 1) by lra. destruct (Rlt_dec _ _); [reflexivity | lra].
+      rewrite (clip_above 1) by lra. pose proof (proj1 (clip_strict (1 + 2 * eta)) ltac:(lra)).
+      destruct (Rlt_dec _ _); [reflexivity | lra].
     - replace (1 - eta + eta) with 1 by ring. replace (1 - eta + - eta) with (1 - 2 * eta) by ring.
-      rewrite (clip_above 1), (clip_inside (1 - 2 * eta)) by lra. destruct (Rlt_dec _ _); [reflexivity | lra].
+      rewrite (clip_above 1) by lra. pose proof (proj1 (clip_strict (1 - 2 * eta)) ltac:(lra)).
+      destruct (Rlt_dec _ _); [reflexivity | lra].
     - replace (-1 - - eta + eta) with (-1 + 2 * eta) by ring. replace (-1 - - eta + - eta) with (-1) by ring.
-      rewrite (clip_inside (-1 + 2 * eta)), (clip_below (-1)) by lra. destruct (Rlt_dec _ _); [lra | reflexivity].
+      rewrite (clip_below (-1)) by lra. pose proof (proj2 (clip_strict (-1 + 2 * eta)) ltac:(lra)).
+      destruct (Rlt_dec _ _); [lra | reflexivity].
     - replace (-1 - eta + eta) with (-1) by ring. replace (-1 - eta + - eta) with (-1 - 2 * eta) by ring.
-      rewrite (clip_below (-1)), (clip_below (-1 - 2 * eta)) by lra. destruct (Rlt_dec _ _); [lra | reflexivity].
+      rewrite (clip_below (-1)) by lra. pose proof (proj2 (clip_strict (-1 - 2 * eta)) ltac:(lra)).
+      destruct (Rlt_dec _ _); [lra | reflexivity].
     - replace (0 - - eta + eta) with (2 * eta) by ring. replace (0 - - eta + - eta) with 0 by ring.
-      rewrite (clip_inside 0) by lra. destruct (Rlt_dec _ _); [reflexivity | lra].
+      rewrite (clip_inside 0) by lra. pose proof (clip_sign (2 * eta)) as [P N].
+      destruct (Rlt_dec 0 eta) as [H | H].
+      + specialize (P ltac:(lra)). destruct (Rlt_dec _ _); [reflexivity | lra].
+      + specialize (N ltac:(lra)). destruct (Rlt_dec _ _); [lra | reflexivity].
     - replace (0 - eta + eta) with 0 by ring. replace (0 - eta + - eta) with (- (2 * eta)) by ring.
-      rewrite (clip_inside 0) by lra. destruct (Rlt_dec _ _); [lra | reflexivity].
+      rewrite (clip_inside 0) by lra. pose proof (clip_sign (- (2 * eta))) as [P N].
+      destruct (Rlt_dec 0 eta) as [H | H].
+      + specialize (N ltac:(lra)). destruct (Rlt_dec _ _); [lra | reflexivity].
+      + specialize (P ltac:(lra)). destruct (Rlt_dec _ _); [reflexivity | lra].
   Qed.
 
   (** The decision as a function of the newest noise. *)
   Definition taken (z : bool) (u : R) : bool := if Rlt_dec 0 (middle (fun k => u - tilt eta z + tilt eta k)) then true else false.
 
-  Lemma taken_at z : taken z 1 = true /\ taken z (-1) = false /\ taken z 0 = z.
+  Lemma taken_at z : taken z 1 = true /\ taken z (-1) = false /\ taken z 0 = in_a_tie z.
   Proof.
     pose proof (read_at z (start 1)) as [H1 _]. pose proof (read_at z (start (-1))) as [_ [H2 _]].
     pose proof (read_at z (start 0)) as [_ [_ H3]]. rewrite !read_is in *. unfold taken, newest in *. simpl in *. auto.
   Qed.
 
-  Lemma J_tilted_is n : J_tilted n = - (3/5) * sum n (fun t => gamma ^ t).
+  (** What one decision earns on average. *)
+  Definition earned_per_decision : R := if Rlt_dec 0 eta then - (3/5) else 1.
+
+  Lemma J_tilted_is n : J_tilted n = earned_per_decision * sum n (fun t => gamma ^ t).
   Proof.
     unfold J_deployed, J_rule.
     assert (E : forall k, expect mostly_zero (fun u => earned world_1 world_S world_R mostly_zero no_noise as_drawn gamma
-                            (fun _ h => surely (tilted_rule h)) k n (start u)) = - (3/5) * sum n (fun t => gamma ^ t)).
+                            (fun _ h => surely (tilted_rule h)) k n (start u)) = earned_per_decision * sum n (fun t => gamma ^ t)).
     { intros k.
       rewrite (afresh mostly_zero gamma newest (fun u => world_R k u (taken k u) 0)
                  (fun w i => step w (read k w) (no_noise i) (as_drawn i))
                  (earned world_1 world_S world_R mostly_zero no_noise as_drawn gamma (fun _ h => surely (tilted_rule h)) k)).
       - f_equal. unfold mostly_zero. cbn [expect]. destruct (taken_at k) as [-> [-> ->]]. unfold world_R, reward_of_state, sign.
-        rewrite (clip_inside 1), (clip_inside (-1)), (clip_inside 0) by lra. destruct k; lra.
+        rewrite (clip_inside 1), (clip_inside (-1)), (clip_inside 0) by lra.
+        unfold earned_per_decision, in_a_tie. destruct (Rlt_dec 0 eta), k; simpl; lra.
       - exact mostly_zero_law.
       - reflexivity.
       - intros m w. cbn [earned]. rewrite (expect_surely (tilted_rule (k, world k w))).
@@ -222,7 +238,7 @@ Section TiesCost.
       rewrite (afresh mostly_zero gamma newest (fun u => sign (taken z u) * clip u)
                  (fun w i => step w (read z w) (no_noise i) (as_drawn i)) (J M K (fun _ w => surely (read z w)))).
       - f_equal. unfold mostly_zero. cbn [expect]. destruct (taken_at z) as [-> [-> ->]].
-        rewrite (clip_inside 1), (clip_inside (-1)), (clip_inside 0) by lra. unfold sign. destruct z; lra.
+        rewrite (clip_inside 1), (clip_inside (-1)), (clip_inside 0) by lra. unfold sign. destruct (in_a_tie z); lra.
       - exact mostly_zero_law.
       - reflexivity.
       - intros m w. cbn [J]. rewrite (expect_surely (read z w)). simpl mdp_law. simpl mdp_gamma. simpl memory_extend.
@@ -236,31 +252,36 @@ Section TiesCost.
     rewrite (expect_ext half_half _ _ E). apply expect_const, half_half_law.
   Qed.
 
-  (** States off by at most 2 eta, action values exact; the fair value is optimal, and J stays away from it. *)
+  (** States off by at most 2 |eta|, action values exact: the fair value is optimal, and J stays away from it, below or above. *)
   (* label: X7 *)
   (* label: asm:margin *)
-  Theorem ties_cost_a_constant :
-    (forall z k w, Rabs (estimated_states (z, world z w) k - current (world k w)) <= 2 * eta)
+  Theorem ties_cost_or_earn_a_constant :
+    (forall z k w, Rabs (estimated_states (z, world z w) k - current (world k w)) <= 2 * Rabs eta)
     /\ J_star = 1/5 / (1 - gamma)
     /\ Un_cv V_tilted (1/5 / (1 - gamma))
-    /\ Un_cv J_tilted (- (3/5) / (1 - gamma)).
+    /\ (0 < eta -> Un_cv J_tilted (- (3/5) / (1 - gamma)))
+    /\ (eta < 0 -> Un_cv J_tilted (1 / (1 - gamma))).
   Proof.
-    split; [| split; [| split]].
-    - intros z k w. rewrite estimates_are_shifted, !world_is_noise. unfold tilt. apply Rabs_le. destruct z, k; lra.
+    assert (HJ : Un_cv J_tilted (earned_per_decision / (1 - gamma))).
+    { apply Un_cv_ext with (2 := geometric_limit gamma earned_per_decision discount). intros n. symmetry. apply J_tilted_is. }
+    unfold earned_per_decision in HJ. split; [| split; [| split; [| split]]].
+    - intros z k w. rewrite estimates_are_shifted, !world_is_noise. unfold tilt.
+      apply Rabs_le. unfold Rabs. destruct (Rcase_abs eta), z, k; lra.
     - unfold J_star_CF. rewrite <- later_is. reflexivity.
     - apply Un_cv_ext with (2 := geometric_limit gamma (1/5) discount). intros n. symmetry. apply V_tilted_is.
-    - apply Un_cv_ext with (2 := geometric_limit gamma (- (3/5)) discount). intros n. symmetry. apply J_tilted_is.
+    - intros H. destruct (Rlt_dec 0 eta); [exact HJ | contradiction].
+    - intros H. destruct (Rlt_dec 0 eta); [lra | exact HJ].
   Qed.
 
-  (** The same over n steps; one step is the case of a single decision: 1/5 and -3/5. *)
+  (** The same over n steps; one step is the case of a single decision: 1/5, and -3/5 or 1. *)
   (* label: X7 *)
-  Theorem ties_cost_a_constant_in_n_steps n :
-    V_tilted n = 1/5 * sum n (fun t => gamma ^ t) /\ J_tilted n = - (3/5) * sum n (fun t => gamma ^ t).
+  Theorem ties_cost_or_earn_a_constant_in_n_steps n :
+    V_tilted n = 1/5 * sum n (fun t => gamma ^ t) /\ J_tilted n = earned_per_decision * sum n (fun t => gamma ^ t).
   Proof. split; [apply V_tilted_is | apply J_tilted_is]. Qed.
 End TiesCost.
 
-(** thm:regret, for the rule that is deployed: whatever the constant C, the regret J*_CF - J is more than C times the error of the
-    states for some error, although the action values are exact. *)
+(** thm:regret, for the rule that is deployed: whatever the constant C, J*_CF - J is more than C times the error of the states for
+    some error, although the action values are exact. *)
 (* label: X7 *)
 (* label: thm:regret *)
 Theorem deployed_regret_is_not_of_order_of_the_error gamma (discount : 0 <= gamma < 1) (C : R) :
@@ -274,8 +295,9 @@ Proof.
   assert (He : 0 < eta) by (apply Rinv_0_lt_compat; unfold D; lra).
   assert (He1 : eta < 1).
   { apply Rmult_lt_reg_l with D; [unfold D; lra |]. rewrite E. unfold D. lra. }
-  destruct (ties_cost_a_constant gamma eta discount (conj He He1)) as [_ [Hstar [_ HJ]]].
-  exists eta, (- (3/5) / (1 - gamma)). split; [lra |]. split; [exact HJ |]. rewrite Hstar.
+  assert (small : -1 < eta < 1 /\ eta <> 0) by lra.
+  destruct (ties_cost_or_earn_a_constant gamma eta discount small) as [_ [Hstar [_ [HJ _]]]].
+  exists eta, (- (3/5) / (1 - gamma)). split; [lra |]. split; [exact (HJ He) |]. rewrite Hstar.
   assert (1 <= / (1 - gamma)).
   { rewrite <- Rinv_1. apply Rinv_le_contravar; lra. }
   assert (C * eta <= D * eta) by (apply Rmult_le_compat_r; unfold D; lra).
