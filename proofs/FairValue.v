@@ -39,7 +39,7 @@ Section FairValue.
   Local Notation J_observed := (J_rule f_1 f_S f_R population first_noise noise u_R u_S gamma).
   Local Notation V := (V_max M).
 
-  (** J*_CF, which [stationary_optimum] shows to be the supremum over all fair rules. *)
+  (** J*_CF, which [supremum_over_fair_rules] shows to be the supremum over all fair rules. *)
   Definition J_star_CF : R := expect first_noise (fun u => V_star M (now (start u))).
 
   (** Any deterministic rule, fair or not; the length of the history tells t. *)
@@ -419,10 +419,8 @@ Section FairValue.
         apply abs_bounds in Hb. apply Hb.
       - assert (Hloss : V_star M (now w) - Q_star M (now w) (reads z w)
                         <= 2 * xi * indicator (gap same actions (Q_star M (now w)) <= 2 * xi)).
-        { unfold V_star, reads. rewrite greedy_rule. unfold indicator. destruct (decide _) as [_ | Hgap].
-          - rewrite Rmult_1_r. exact (greedy_loss actions (Q_star M (now w)) _ xi (fun a => scores_within z w a Hw)).
-          - rewrite (greedy_is_stable same actions (Q_star M (now w)) (score (z, world z w)) xi);
-              [unfold best; simpl; lra | intros a; apply scores_within, Hw | lra]. }
+        { unfold V_star, reads. rewrite greedy_rule.
+          exact (step_loss_at_small_gaps same actions (Q_star M (now w)) _ xi (fun a => scores_within z w a Hw)). }
         rewrite <- Q_star_is_fixed in Hloss. unfold bellman in Hloss. cbn [J small_gaps].
         rewrite (expect_surely (reads z w)).
         assert (L : expect noise (fun i => mdp_rew M (now w) (reads z w) i

@@ -31,9 +31,6 @@ Section FastRate.
     | S t => law_at t (advance l)
     end.
 
-  Lemma expect_app (l l' : list (R * H)) f : expect (l ++ l') f = expect l f + expect l' f.
-  Proof. induction l as [| [p h] l IH]; simpl; [| rewrite IH]; ring. Qed.
-
   Lemma expect_branch p h (l : list (R * W)) (f : H -> R) :
     expect (map (fun '(q, w) => (p * q, memory_extend K h (decide h) w)) l) f
     = p * expect l (fun w => f (memory_extend K h (decide h) w)).
@@ -110,10 +107,12 @@ Section FastRate.
 
   Lemma loss_only_at_small_gaps h : loss h <= 2 * xi * (if small_gap h then 1 else 0).
   Proof.
-    unfold small_gap, loss. rewrite greedy_rule. destruct (Rle_dec _ _) as [_ | Hgap].
-    - rewrite Rmult_1_r. apply (greedy_loss (mdp_actions M) (Q_star M (state h)) (score h) xi (scores_within h)).
-    - rewrite (greedy_is_stable same (mdp_actions M) (Q_star M (state h)) (score h) xi (scores_within h)) by lra.
-      unfold V_star, best. lra.
+    unfold loss. rewrite greedy_rule.
+    apply Rle_trans with
+      (1 := step_loss_at_small_gaps same (mdp_actions M) (Q_star M (state h)) (score h) xi (scores_within h)).
+    apply Rmult_le_compat_l; [lra |]. unfold small_gap. destruct (Rle_dec _ _) as [Hgap | Hgap].
+    - apply indicator_bounds.
+    - rewrite (indicator_false _ Hgap). lra.
   Qed.
 
   (** Any horizon, any finite law of starting points. *)

@@ -248,6 +248,20 @@ Section Laws.
   Proof. simpl. ring. Qed.
 End Laws.
 
+Lemma expect_app {W : Type} (l l' : list (R * W)) f : expect (l ++ l') f = expect l f + expect l' f.
+Proof. induction l as [| [p w] l IH]; simpl; [| rewrite IH]; ring. Qed.
+
+Lemma expect_nonneg {W : Type} (l : list (R * W)) f : weights_nonneg l -> (forall w, 0 <= f w) -> 0 <= expect l f.
+Proof. intros Hl Hf. induction Hl as [| [p w] l Hp Hl IH]; simpl in *; [lra |]. pose proof (Rmult_le_pos _ _ Hp (Hf w)). lra. Qed.
+
+Lemma expect_discounted_sum {W : Type} (l : list (R * W)) g n (h : nat -> W -> R) :
+  expect l (fun w => sum n (fun t => g ^ t * h t w)) = sum n (fun t => g ^ t * expect l (h t)).
+Proof.
+  induction n as [| n IH]; simpl.
+  - rewrite (expect_ext l _ (fun _ => 0 * 1)) by (intros; ring). rewrite expect_scale. ring.
+  - rewrite (expect_plus l (fun w => sum n (fun t => g ^ t * h t w))), IH, expect_scale. reflexivity.
+Qed.
+
 (** E f(w_1, ..., w_n) for n independent draws. *)
 Fixpoint draws {W : Type} (l : list (R * W)) (n : nat) (f : list W -> R) : R :=
   match n with

@@ -41,7 +41,53 @@ Section Gap.
     pose proof (Rle_abs (score (greedy actions score) - q (greedy actions score))).
     pose proof (Rle_abs (- (score (greedy actions q) - q (greedy actions q)))). rewrite Rabs_Ropp in *. lra.
   Qed.
+
+  (** What one greedy decision loses: where it is not the best one, the gap is at most 2 c and the loss is at most 2 c. *)
+  (* label: thm:regret *)
+  Theorem step_loss_at_small_gaps (q score : A -> R) (c : R) :
+    (forall a, Rabs (score a - q a) <= c) ->
+    best actions q - q (greedy actions score) <= 2 * c * indicator (gap q <= 2 * c).
+  Proof.
+    intros Hscore. unfold indicator. destruct (decide _) as [_ | Hgap].
+    - rewrite Rmult_1_r. exact (greedy_loss actions q score c Hscore).
+    - rewrite (greedy_is_stable q score c Hscore) by lra. unfold best. lra.
+  Qed.
 End Gap.
+
+(** The loss need not be at most the gap: the rule may take the third best action.  q = (1, 99/100, 9/10),
+    score = (94/100, 93/100, 96/100), off by 6/100: the rule takes the third action and loses 1/10, while the gap is 1/100. *)
+Inductive three : Set := first | second | third.
+
+Definition three_dec (a b : three) : {a = b} + {a <> b}.
+Proof. decide equality. Defined.
+
+Definition three_actions : finite_actions three.
+Proof. refine {| first_action := first; other_actions := [second; third] |}. intros []; simpl; auto. Defined.
+
+Definition close_race (a : three) : R := match a with first => 1 | second => 99/100 | third => 9/10 end.
+Definition close_race_score (a : three) : R := match a with first => 94/100 | second => 93/100 | third => 96/100 end.
+
+(* label: thm:regret *)
+Theorem a_step_can_lose_more_than_the_gap :
+  (forall a, Rabs (close_race_score a - close_race a) <= 6/100)
+  /\ gap three_dec three_actions close_race = 1/100
+  /\ best three_actions close_race - close_race (greedy three_actions close_race_score) = 1/10
+  /\ ~ (forall q score c, (forall a, Rabs (score a - q a) <= c) ->
+          best three_actions q - q (greedy three_actions score)
+          <= gap three_dec three_actions q * indicator (gap three_dec three_actions q <= 2 * c)).
+Proof.
+  assert (near : forall a, Rabs (close_race_score a - close_race a) <= 6/100).
+  { intros []; simpl; apply Rabs_le; lra. }
+  assert (top : greedy three_actions close_race = first).
+  { unfold greedy. simpl. destruct (Rlt_dec 1 (99/100)); [lra |]. simpl. destruct (Rlt_dec 1 (9/10)); [lra | reflexivity]. }
+  assert (narrow : gap three_dec three_actions close_race = 1/100).
+  { unfold gap, best. rewrite top. simpl. destruct (Rlt_dec (99/100) (9/10)); simpl; lra. }
+  assert (loss : best three_actions close_race - close_race (greedy three_actions close_race_score) = 1/10).
+  { unfold best. rewrite top. unfold greedy. simpl. destruct (Rlt_dec (94/100) (93/100)); [lra |]. simpl.
+    destruct (Rlt_dec (94/100) (96/100)); simpl; lra. }
+  repeat split; [exact near | exact narrow | exact loss |]. intros H.
+  specialize (H close_race close_race_score (6/100) near). rewrite loss, narrow, indicator_true in H; lra.
+Qed.
 
 Section UnfairnessControl.
   Context {A X Omega : Type}.
@@ -177,6 +223,38 @@ Proof. intros H. rewrite greedy_two. unfold f_line. destruct (Rlt_dec _ _); [ref
 
 Lemma greedy_line_below xi x : x < xi -> greedy two_actions (f_line xi x) = false.
 Proof. intros H. rewrite greedy_two. unfold f_line. destruct (Rlt_dec _ _); [lra | reflexivity]. Qed.
+
+(** States may be clipped to [-1, 1], so that features and rewards are bounded everywhere. *)
+Definition clip (s : R) : R := Rmax (-1) (Rmin s 1).
+Definition sign (b : bool) : R := if b then 1 else -1.
+
+Lemma clip_bounds s : -1 <= clip s <= 1.
+Proof. unfold clip. split; [apply Rmax_l | apply Rmax_lub; [lra | apply Rmin_r]]. Qed.
+
+Lemma clip_inside s : -1 <= s <= 1 -> clip s = s.
+Proof. intros H. unfold clip. rewrite Rmin_left, Rmax_right; lra. Qed.
+
+Lemma clip_above s : 1 <= s -> clip s = 1.
+Proof. intros H. unfold clip. rewrite Rmin_right, Rmax_right; lra. Qed.
+
+Lemma clip_below s : s <= -1 -> clip s = -1.
+Proof. intros H. unfold clip. rewrite Rmin_left by lra. apply Rmax_left. exact H. Qed.
+
+Lemma clip_sign s : (0 < s -> 0 < clip s) /\ (s < 0 -> clip s < 0).
+Proof.
+  unfold clip, Rmin, Rmax. destruct (Rle_dec s 1); [destruct (Rle_dec (-1) s) | destruct (Rle_dec (-1) 1)]; lra.
+Qed.
+
+Lemma clip_strict s : (-1 < s -> -1 < clip s) /\ (s < 1 -> clip s < 1).
+Proof.
+  unfold clip, Rmin, Rmax. destruct (Rle_dec s 1); [destruct (Rle_dec (-1) s) | destruct (Rle_dec (-1) 1)]; lra.
+Qed.
+
+Lemma clip_lipschitz x y : Rabs (clip x - clip y) <= Rabs (x - y).
+Proof.
+  unfold clip, Rmin, Rmax, Rabs.
+  repeat destruct (Rle_dec _ _); repeat destruct (Rcase_abs _); lra.
+Qed.
 
 (** The constant 2 is sharp: for any c < 2 there is a person who is always treated differently although the gap exceeds
     c (xi + eps). *)

@@ -164,6 +164,45 @@ Section Stationary.
     intros w. apply (as_policy_legal _ Hrho O).
   Qed.
 
+  (** E V*(S_1, all worlds): what the augmented process is worth under its own optimal value function. *)
+  Definition augmented_optimum : R := expect first_noise (fun u => V_star augmented (worlds_now (start u))).
+
+  (** The same over n steps. *)
+  Definition augmented_finite_optimum (n : nat) : R :=
+    expect first_noise (fun u => V_finite augmented n (worlds_now (start u))).
+
+  (** Greedy on Q* of the current states of all worlds. *)
+  Definition greedy_on_worlds (x : Z -> S) : A := greedy actions (Q_star augmented x).
+
+  Definition optimal_rule (h : history Z S A R) : list (R * A) := surely (greedy_on_worlds (worlds_now (abduct h))).
+
+  Lemma optimal_rule_is_fair : fair_rule (fun _ => optimal_rule).
+  Proof. exact (reads_worlds_now_fair (fun _ => greedy_on_worlds)). Qed.
+
+  Lemma optimal_rule_attains : has_J optimal_rule augmented_optimum.
+  Proof.
+    apply Un_cv_ext with (fun n => expect first_noise (fun u =>
+      J_augmented (fun _ => greedy_for augmented (fun w => Q_star augmented (worlds_now w))) n (start u))).
+    - intros n. symmetry. etransitivity; [exact (value_is_augmented_value _ n optimal_rule_is_fair) |].
+      apply expect_ext. intros u. apply J_ext. intros m w. exact (reads_worlds_now_policy (fun _ => greedy_on_worlds) m w).
+    - apply expect_limit with
+        (f := fun n u => J_augmented (fun _ => greedy_for augmented (fun w => Q_star augmented (worlds_now w))) n (start u)).
+      intros u. apply (V_star_is_attained augmented augmented_memory (start u)).
+  Qed.
+
+  Lemma fair_value_below_optimum rho v : fair_rule (fun _ => rho) -> has_J rho v -> v <= augmented_optimum.
+  Proof.
+    intros Hrho Hv. apply (limit_le (J_rule (fun _ => rho)) v _ gamma (V_max augmented)); auto.
+    - apply V_max_nonneg.
+    - intros n. rewrite (value_is_augmented_value _ n Hrho).
+      apply Rle_trans with
+        (expect first_noise (fun u => V_star augmented (worlds_now (start u)) + gamma ^ n * V_max augmented)).
+      + apply expect_le; [apply first_noise_law |]. intros u.
+        apply (J_at_most_V_star augmented augmented_memory). apply as_policy_legal, Hrho.
+      + unfold augmented_optimum.
+        rewrite (expect_plus _ _ (fun _ => gamma ^ n * V_max augmented)), expect_const by exact first_noise_law. lra.
+  Qed.
+
   (** J(pi_opt) = sup over all fair policies, with pi_opt fair, deterministic, stationary. *)
   (* label: thm:sr_policy *)
   Theorem stationary_optimum :
@@ -173,26 +212,38 @@ Section Stationary.
       /\ exists v_opt, has_J pi_opt v_opt
          /\ forall rho v, fair_rule (fun _ => rho) -> has_J rho v -> v <= v_opt.
   Proof.
-    exists (fun x => greedy actions (Q_star augmented x)). cbv zeta.
-    set (g := fun (_ : nat) (x : Z -> S) => greedy actions (Q_star augmented x)).
-    pose proof (reads_worlds_now_fair g) as Hopt.
-    split; [intros h _ z'; rewrite !(abduct_counterfactual _ _ asm_unique); reflexivity |].
-    exists (expect first_noise (fun u => V_star augmented (worlds_now (start u)))). split.
-    - apply Un_cv_ext with (fun n => expect first_noise (fun u =>
-        J_augmented (fun _ => greedy_for augmented (fun w => Q_star augmented (worlds_now w))) n (start u))).
-      + intros n. symmetry. etransitivity; [exact (value_is_augmented_value _ n Hopt) |].
-        apply expect_ext. intros u. apply J_ext. intros m w. exact (reads_worlds_now_policy g m w).
-      + apply expect_limit with
-          (f := fun n u => J_augmented (fun _ => greedy_for augmented (fun w => Q_star augmented (worlds_now w))) n (start u)).
-        intros u. apply (V_star_is_attained augmented augmented_memory (start u)).
-    - intros rho v Hrho Hv. apply (limit_le (J_rule (fun _ => rho)) v _ gamma (V_max augmented)); auto.
-      + apply V_max_nonneg.
-      + intros n. rewrite (value_is_augmented_value _ n Hrho).
-        apply Rle_trans with
-          (expect first_noise (fun u => V_star augmented (worlds_now (start u)) + gamma ^ n * V_max augmented)).
-        * apply expect_le; [apply first_noise_law |]. intros u.
-          apply (J_at_most_V_star augmented augmented_memory). apply as_policy_legal, Hrho.
-        * rewrite (expect_plus _ _ (fun _ => gamma ^ n * V_max augmented)), expect_const by exact first_noise_law. lra.
+    exists greedy_on_worlds. split.
+    - intros h _ z'. rewrite !(abduct_counterfactual _ _ asm_unique). reflexivity.
+    - exists augmented_optimum. split; [exact optimal_rule_attains | exact fair_value_below_optimum].
+  Qed.
+
+  (** J*_CF, defined as a supremum over fair rules (history-dependent and randomised), is E V* of the augmented process: the
+      least upper bound of the values of all fair rules.  By [stationary_optimum] it is attained. *)
+  (* label: thm:sr_policy *)
+  (* label: C12 *)
+  Theorem supremum_over_fair_rules :
+    is_lub (fun v => exists rho, fair_rule (fun _ => rho) /\ has_J rho v) augmented_optimum.
+  Proof.
+    split.
+    - intros v [rho [Hrho Hv]]. exact (fair_value_below_optimum rho v Hrho Hv).
+    - intros b Hb. apply Hb. exists optimal_rule. split; [exact optimal_rule_is_fair | exact optimal_rule_attains].
+  Qed.
+
+  (** The same over n steps; rules may then read the steps to go as well. *)
+  (* label: thm:sr_policy *)
+  (* label: C12 *)
+  Theorem finite_supremum_over_fair_rules n :
+    is_lub (fun v => exists rho, fair_rule rho /\ v = J_rule rho n) (augmented_finite_optimum n).
+  Proof.
+    split.
+    - intros v [rho [Hrho ->]]. rewrite (value_is_augmented_value _ n Hrho).
+      apply expect_le; [apply first_noise_law |]. intros u. apply J_at_most_V_finite, as_policy_legal, Hrho.
+    - intros b Hb. apply Hb. exists (reads_worlds_now (fun n x => greedy actions (iterate augmented n x))).
+      split; [apply reads_worlds_now_fair |]. rewrite value_is_augmented_value by apply reads_worlds_now_fair.
+      unfold augmented_finite_optimum. apply expect_ext. intros u.
+      rewrite (J_ext _ _ (as_policy (reads_worlds_now _)) (backward_greedy augmented augmented_memory))
+        by (intros; apply reads_worlds_now_policy).
+      symmetry. apply J_backward_greedy.
   Qed.
 End Stationary.
 

@@ -4,7 +4,8 @@
     the axioms behind Coq's classical real numbers; [check] compares them with its list. *)
 
 From Counterfair Require Import
-  Bijections Algorithm1 Fairness Strict FairLaws Perturbation ValueIteration Margin FastRate LemmaP Stationary FairValue Chain Rungs Hoeffding
+  Bijections Algorithm1 Fairness Strict FairLaws Perturbation ValueIteration Margin FastRate LemmaP Stationary FairValue
+  Gained Couplings RandomRules TiesCost Chain Rungs NotMarkov Hoeffding
   Certificate Refutations Witnesses Clock Vectors.
 
 (** Bijections: alg:cf:1 for any noise that the data determine *)
@@ -67,6 +68,8 @@ Print Assumptions ValueIteration.regret_of_fitted_iteration.
 
 (** Margin: thm:cf_metric *)
 Print Assumptions Margin.greedy_is_stable.
+Print Assumptions Margin.step_loss_at_small_gaps.
+Print Assumptions Margin.a_step_can_lose_more_than_the_gap.
 Print Assumptions Margin.unfairness_is_controlled.
 Print Assumptions Margin.unfairness_under_margin.
 Print Assumptions Margin.unfairness_by_the_learned_gap.
@@ -89,6 +92,8 @@ Print Assumptions Stationary.value_is_augmented_value.
 Print Assumptions Stationary.finite_horizon_optimum.
 Print Assumptions Stationary.fair_rules_have_values.
 Print Assumptions Stationary.stationary_optimum.
+Print Assumptions Stationary.supremum_over_fair_rules.
+Print Assumptions Stationary.finite_supremum_over_fair_rules.
 Print Assumptions Stationary.algorithm1_returns_the_augmented_state.
 Print Assumptions Stationary.additive_stationary_optimum.
 
@@ -106,6 +111,35 @@ Print Assumptions FairValue.unfair_weight_by_small_gaps.
 Print Assumptions FairValue.fast_rate_of_the_fair_value.
 Print Assumptions FairValue.cf_metric_is_controlled.
 
+(** Gained: Theorem 3'' under a margin that counts ties *)
+Print Assumptions Gained.gained_at_most_disagreement.
+Print Assumptions Gained.gained_if_disagreement_is_rare.
+Print Assumptions Gained.gained_under_margin_in_n_steps.
+Print Assumptions Gained.gained_under_margin.
+Print Assumptions Gained.gained_by_estimated_states.
+Print Assumptions Gained.regret_of_the_deployed_rule_under_margin.
+
+(** Couplings: two laws on one draw *)
+Print Assumptions Couplings.least_parting_is_total_variation.
+Print Assumptions Couplings.total_variation_is_the_largest_difference.
+
+(** RandomRules: Theorem 3'' for rules that randomise *)
+Print Assumptions RandomRules.gained_by_unfairness_of_draws.
+Print Assumptions RandomRules.random_fair_value_at_most_optimum.
+Print Assumptions RandomRules.every_random_rule_has_values.
+Print Assumptions RandomRules.value_of_any_random_rule.
+Print Assumptions RandomRules.random_fair_value_is_earned_by_fair_rules.
+Print Assumptions RandomRules.gained_at_most_disagreement_of_draws.
+Print Assumptions RandomRules.fair_random_rules_gain_nothing.
+Print Assumptions RandomRules.draws_part_with_total_variation.
+Print Assumptions RandomRules.gained_at_most_total_variation.
+Print Assumptions RandomRules.certain_rules_are_a_special_case.
+
+(** TiesCost: without a margin J - V~ does not shrink *)
+Print Assumptions TiesCost.ties_cost_or_earn_a_constant.
+Print Assumptions TiesCost.ties_cost_or_earn_a_constant_in_n_steps.
+Print Assumptions TiesCost.deployed_regret_is_not_of_order_of_the_error.
+
 (** Chain: from means to value and unfairness *)
 Print Assumptions Chain.from_means_to_value_and_unfairness.
 
@@ -114,6 +148,10 @@ Print Assumptions Rungs.rungs_are_bijections.
 Print Assumptions Rungs.counterfactuals_of_the_rungs.
 Print Assumptions Rungs.stationary_optimum_on_every_rung.
 Print Assumptions Rungs.additive_method_with_unequal_spreads.
+
+(** NotMarkov: what alg:cf:1 returns with estimated means *)
+Print Assumptions NotMarkov.estimated_states_are_not_markov.
+Print Assumptions NotMarkov.true_means_keep_these_states_markov.
 
 (** Hoeffding and Certificate: unfairness from data *)
 Print Assumptions Hoeffding.hoeffding.
