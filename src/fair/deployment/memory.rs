@@ -112,7 +112,7 @@ pub enum MemoryError {
         problem: String,
     },
     /// People whom another policy cannot take over.
-    #[error("{} people cannot be replayed, {id} first: {problem}", others + 1)]
+    #[error("{} people cannot be replayed, the first because {problem}", others + 1)]
     Unreplayable {
         /// The first of them.
         id: String,
