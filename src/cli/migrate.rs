@@ -2,6 +2,7 @@
 
 use super::decide::load;
 use super::error::CliError;
+use super::files::Files;
 use super::output::say;
 use counterfair::fair::internals::migrate;
 use counterfair::fair::{MemoryFile, MemoryStore};
@@ -28,6 +29,11 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
+    Files::default()
+        .reading("--memory", [&arguments.memory])
+        .reading("--policy", [&arguments.policy])
+        .writing("--out", [&arguments.out])
+        .check()?;
     let policy = load(&arguments.policy, arguments.serve_anyway)?;
     let from = MemoryFile::inspect(&arguments.memory)?;
     if arguments.out.exists() {

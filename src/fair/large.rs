@@ -2,8 +2,10 @@
 
 use super::fingerprint::sha256;
 use super::policy::Parts;
+use super::recorded_steps::Values;
 use super::{
-    Error, Learned, Learner, Manifest, Method, People, Policy, Preprocessing, Seen, StoredQ, ValueClass, warnings,
+    Error, Learned, Learner, Manifest, Method, People, Policy, Preprocessing, Seen, StoredQ, ValueClass, reservation,
+    warnings,
 };
 use crate::kernel::data::{
     DataError, Exchange, LargeRead, ReadOptions, Scratch, Spent, StoredPanel, read_large, write_preprocessed_blocks,
@@ -129,6 +131,12 @@ impl LargePeople {
     #[doc(hidden)]
     pub fn spent(&self) -> Option<Spent> {
         self.shards.as_ref().map(|shards| shards.spent())
+    }
+
+    /// [`People::naming_people`].
+    pub fn naming_people(mut self, names_people: bool) -> Self {
+        self.people = self.people.clone().naming_people(names_people);
+        self
     }
 
     /// Names, columns and notes; its panel is empty.
@@ -272,6 +280,11 @@ impl Learner {
                 ended: Some(outcome),
             },
         });
+        let mut reservations = reservation::about_stored(panel)?;
+        if let Some(mechanism) = &policy.mechanism {
+            reservations.extend(reservation::of_mechanism(mechanism, &Values::of_stored(panel)?, people.sketch()));
+        }
+        let policy = policy.with_reservations(reservations);
         let contrast_degree = Some(contrast_degree);
         Ok(Learned { policy, outcome, condition: None, contrast_degree, stability: None, warnings: notes })
     }

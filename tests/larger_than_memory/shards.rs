@@ -21,8 +21,8 @@ fn shard(folder: &Path, number: usize, of: usize) -> Shard {
 /// What `of` shards learn, each in a thread of its own.
 pub fn learned(path: &Path, folder: &Folder, options: &ReadOptions, learner: &Learner, of: usize) -> Policy {
     let exchange = folder.file("exchange");
-    let repairs = People::read_with(path, options).unwrap().repairs().clone();
-    let repaired = (repairs.cuts.len(), repairs.rows_dropped);
+    let people = People::read_with(path, options).unwrap();
+    let repaired = (people.cuts().0, people.repairs().rows_dropped);
     let one = |number: usize| {
         // Machines differ in how much they allow; stretches are cut by the least.
         let memory = Memory { bytes: folder.memory().bytes + 40_000 * (number - 1), ..folder.memory() };
