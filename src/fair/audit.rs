@@ -203,13 +203,16 @@ struct Measured {
     accepted: Option<String>,
 }
 
-/// An upper bound below the lower bound that assumes no mechanism is no bound, and why.
+/// Why an upper bound is withheld: it lies below the lower bound that assumes no mechanism.
+///
+/// The lower bound is about first decisions and the upper one about all of them, so that both may be right; but one who reads them side by side
+/// cannot tell, and counterfactuals that contradict what is seen are the likelier explanation.
 pub(super) fn contradicted(upper: f64, gap: &ParityGap) -> Option<String> {
     let least = gap.interval.0;
     (upper < least).then(|| {
         format!(
-            "groups are treated differently at the first decision by at least {least:.3}, whatever the noise (parity gap), and counterfactuals put \
-             unfairness at most at {upper:.3}: both cannot be"
+            "the upper bound lies below the lower one, which assumes no counterfactuals: at the first decision groups are treated differently by at \
+             least {least:.3} (parity gap), so it is withheld"
         )
     })
 }
@@ -240,4 +243,18 @@ fn rates(panel: &Panel, probabilities: &[f64]) -> Vec<Vec<Option<Estimate>>> {
         Some(Estimate::clustered(&sums, &counts)).filter(|estimate| estimate.count > 0)
     };
     (0..levels).map(|z| (0..actions).map(|a| rate(z, a)).collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::contradicted;
+    use crate::kernel::evaluate::ParityGap;
+
+    #[test]
+    fn an_upper_bound_below_the_lower_one_is_withheld_and_not_told() {
+        let gap = ParityGap { estimate: 0.279, interval: (0.141, 0.42), pair: (0, 1) };
+        assert_eq!([0.141, 0.2, 1.0].map(|upper| contradicted(upper, &gap)), [None, None, None]);
+        let why = contradicted(0.0123, &gap).expect("a reason");
+        assert!(why.contains("0.141") && !why.contains("0.012"), "{why}");
+    }
 }
