@@ -67,7 +67,9 @@ fn a_kept_state_is_said_on_the_first_line_and_nothing_bounds_the_unfairness() {
     assert_eq!(bounds(&folder, "kept"), 0);
     assert!(lower_bounds(&folder, "kept") >= 3);
     let found = json(&folder, "kept/study.json");
-    assert_eq!(found["verdict"]["kind"], "not_measured");
+    // A state that is the same in all worlds may lie where nobody of another level was seen, which is then said as well.
+    let kind = found["verdict"]["kind"].as_str().unwrap();
+    assert!(["not_measured", "not_believable"].contains(&kind), "{kind}");
     assert_eq!(found["accepted"], ACCEPTED);
     let text = fs::read_to_string(folder.0.join("kept/study.json")).unwrap();
     assert!(text.lines().nth(1).unwrap().contains(ACCEPTED), "the first line of the file");
