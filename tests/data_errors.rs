@@ -180,7 +180,7 @@ fn two_rows_of_one_person_at_one_time_are_both_named() {
     assert_error!(
         error("a,2.0,x,go,1,1\nb,2,x,,,1\na,1,x,,,1\na,2,x,go,1,1\n", &incoming()),
         DataError::DuplicateTime { .. },
-        "panel.csv, line 5, column timestamp: person a already has time 2, on line 2"
+        "panel.csv, line 5, column timestamp: the person of this row already has time 2, on line 2"
     );
 }
 
@@ -191,14 +191,14 @@ fn a_gap_in_time_names_both_sides() {
         error("a,4,x,go,1,1\na,1,x,,,1\na,2,x,go,1,1\n", &incoming()),
         DataError::TimeGap { .. },
         format!(
-            "panel.csv, line 2, column timestamp: person a jumps from time 2 (line 4) to 4; times go up in steps of 1{ADVICE}"
+            "panel.csv, line 2, column timestamp: the person of this row jumps from time 2 (line 4) to 4; times go up in steps of 1{ADVICE}"
         )
     );
     assert_error!(
         error("a,0,x,,,1\na,0.5,x,go,1,1\na,1.5,x,go,1,1\n", &incoming()),
         DataError::TimeGap { .. },
         format!(
-            "panel.csv, line 4, column timestamp: person a jumps from time 0.5 (line 3) to 1.5; times go up in steps of 0.5{ADVICE}"
+            "panel.csv, line 4, column timestamp: the person of this row jumps from time 0.5 (line 3) to 1.5; times go up in steps of 0.5{ADVICE}"
         )
     );
 }
@@ -214,7 +214,7 @@ fn a_level_that_changes_within_a_person_names_both_values() {
     assert_error!(
         error("a,2,y,go,1,1\na,1,x,,,1\n", &incoming()),
         DataError::LevelChanges { .. },
-        "panel.csv, line 2, column z1: person a is at level \"y\" here and at \"x\" on line 3. A person has one level: make a column that \
+        "panel.csv, line 2, column z1: the person of this row is at level \"y\" here and at \"x\" on line 3. A person has one level: make a column that \
          holds each person's first, say, and name it with --z"
     );
 }
@@ -226,7 +226,7 @@ fn a_change_in_one_of_several_attributes_is_a_change() {
     assert_error!(
         error_of(file.as_bytes(), &ReadOptions { columns, ..incoming() }),
         DataError::LevelChanges { .. },
-        "panel.csv, line 3, column z1×z2: person a is at level \"f×paid\" here and at \"f×free\" on line 2. A person has one level: make \
+        "panel.csv, line 3, column z1×z2: the person of this row is at level \"f×paid\" here and at \"f×free\" on line 2. A person has one level: make \
          a column that holds each person's first, say, and name it with --z"
     );
 }
@@ -293,12 +293,12 @@ fn with_incoming_rows_nothing_leads_to_the_first_state() {
     assert_error!(
         error("a,2,x,go,1,1\na,1,x,go,1,1\n", &incoming()),
         DataError::DecisionOnFirstRow { .. },
-        "panel.csv, line 3, column action: person a has \"go\" on the first row; with incoming rows nothing leads to the first state (where a row holds what followed its state: --rows outgoing)"
+        "panel.csv, line 3, column action: \"go\" on the first row of a person; with incoming rows nothing leads to the first state (where a row holds what followed its state: --rows outgoing)"
     );
     assert_error!(
         error("a,1,x,,0.5,1\n", &incoming()),
         DataError::DecisionOnFirstRow { .. },
-        "panel.csv, line 2, column reward: person a has \"0.5\" on the first row; with incoming rows nothing leads to the first state (where a row holds what followed its state: --rows outgoing)"
+        "panel.csv, line 2, column reward: \"0.5\" on the first row of a person; with incoming rows nothing leads to the first state (where a row holds what followed its state: --rows outgoing)"
     );
 }
 
@@ -307,7 +307,7 @@ fn with_outgoing_rows_only_the_last_may_be_blank() {
     assert_error!(
         error("a,1,x,go,1,1\na,3,x,go,1,1\na,2,x,,,1\n", &outgoing()),
         DataError::BlankBeforeEnd { .. },
-        "panel.csv, line 4, column action: the cell is blank, but person a goes on at time 3; \
+        "panel.csv, line 4, column action: the cell is blank, but the person of this row goes on at time 3; \
          with outgoing rows only the last may be blank"
     );
 }

@@ -59,7 +59,7 @@ fn times_may_be_numbers_or_dates_in_equal_steps() {
 #[test]
 fn a_gap_is_told_in_the_words_of_the_file() {
     let gap = message(&at(&["2024-01-01", "2024-02-01", "2024-04-01"]), &ReadOptions::default());
-    let expected = "study.csv, line 4, column timestamp: person ann jumps from time 2024-02-01 (line 3) to 2024-04-01; times go up in steps of 1 month";
+    let expected = "study.csv, line 4, column timestamp: the person of this row jumps from time 2024-02-01 (line 3) to 2024-04-01; times go up in steps of 1 month";
     assert!(gap.starts_with(expected) && gap.contains("--missing drop-tail") && gap.contains("--step"), "{gap}");
     let twice = message(&at(&["2024-01-01", "2024-01-01"]), &ReadOptions::default());
     assert!(twice.contains("already has time 2024-01-01, on line 2"), "{twice}");

@@ -172,8 +172,14 @@ fn arrays_that_do_not_fit_or_are_not_finite_are_refused() {
     assert_eq!(write(&[], &[1.0; 2]), "out.csv: 0 state numbers do not fit a panel that needs 4");
     assert_eq!(write(&[1.0; 4], &[1.0; 3]), "out.csv: 3 rewards do not fit a panel that needs 2");
     let states = [1.0, 1.0, 1.0, 1.0, 1.0, f64::INFINITY, 1.0, 1.0];
-    assert_eq!(write(&states, &[1.0; 2]), "out.csv, column state2: inf for person b is not a finite number");
-    assert_eq!(write(&[1.0; 4], &[1.0, f64::NAN]), "out.csv, column reward: NaN for person b is not a finite number");
+    assert_eq!(
+        write(&states, &[1.0; 2]),
+        "out.csv, column state2: inf, in the row of a person, is not a finite number"
+    );
+    assert_eq!(
+        write(&[1.0; 4], &[1.0, f64::NAN]),
+        "out.csv, column reward: NaN, in the row of a person, is not a finite number"
+    );
 }
 
 #[test]

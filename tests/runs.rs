@@ -175,6 +175,7 @@ fn a_policy_is_bit_identical_on_1_2_4_and_7_threads() {
         "--degree",
         "3",
         "--save-anyway",
+        "--overwrite",
         "--save",
         "p.json",
     ];

@@ -1,12 +1,12 @@
 //! `counterfair decide`: deployment on a stream of people.
 
 use super::error::CliError;
+use super::files::Files;
 use super::lines::{LONGEST_LINE, Lines};
 use super::log::Log;
-use super::output::harmless_json;
+use super::output::{harmless_json, warn};
 use counterfair::fair::internals::OnError;
 use counterfair::fair::{Deployment, Explain, HISTORY, MemoryFile, Policy};
-use counterfair::kernel::data::internals::distinct_files;
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -37,13 +37,14 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let mut written: Vec<(&str, &Path)> = arguments.memory.iter().map(|path| ("--memory", path.as_path())).collect();
-    written.extend(arguments.log.iter().map(|path| ("--log", path.as_path())));
-    distinct_files(&written, &[("--policy", &arguments.policy)])?;
+    let files = Files::default().reading("--policy", [&arguments.policy]);
+    files.writing("--memory", &arguments.memory).writing("--log", &arguments.log).check()?;
     let policy = Policy::load(&arguments.policy)?;
+    let name = arguments.policy.display();
     if let (Err(why), false) = (policy.fitness(), arguments.serve_anyway) {
-        return Err(CliError::NotServed { file: arguments.policy.display().to_string(), why });
+        return Err(CliError::NotServed { file: name.to_string(), why });
     }
+    warn(&policy.reservations().iter().map(|reason| format!("{name}: {reason}")).collect::<Vec<_>>());
     let deployment = match &arguments.memory {
         None => policy.deploy(),
         Some(file) => {
@@ -56,10 +57,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         (false, Some(_)) => Explain::InDecision,
         (false, None) => Explain::Never,
     });
-    let open = |path: &PathBuf| {
-        Log::open(path, deployment.fingerprint())
-            .map_err(|source| CliError::Read { file: path.display().to_string(), source })
-    };
+    let open = |path: &PathBuf| Log::open(path, deployment.fingerprint());
     let mut log = arguments.log.as_ref().map(open).transpose()?;
     let on_error = if arguments.keep_going { OnError::GoOn } else { OnError::Stop };
     let (mut input, mut output) = (Lines::new(std::io::stdin().lock()), std::io::stdout().lock());
@@ -68,9 +66,10 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         let mut rest = &lines[..];
         while !rest.is_empty() {
             let (answers, done, stopped) = answer(&mut deployment, rest, on_error, log.as_mut())?;
-            output.write_all(harmless_json(&answers).as_bytes())?;
-            // Decisions are waited for: they must not sit in a buffer.
-            output.flush()?;
+            // Decisions are waited for: they must not sit in a buffer. A reader that went away is an error here: decisions were made, and
+            // perhaps remembered, that nobody learned of.
+            let written = output.write_all(harmless_json(&answers).as_bytes()).and_then(|()| output.flush());
+            written.map_err(|source| CliError::Read { file: "standard output".into(), source })?;
             if let Some(error) = stopped {
                 return Err(error);
             }

@@ -26,7 +26,7 @@ pub enum CliError {
     #[error(transparent)]
     Io(#[from] std::io::Error),
     #[error("{file} was not saved: {why}; --save-anyway saves it all the same")]
-    NotSaved { file: String, why: counterfair::fair::Unfit },
+    NotSaved { file: String, why: String },
     #[error("{file} is not served: {why}; --serve-anyway serves it all the same")]
     NotServed { file: String, why: counterfair::fair::Unfit },
     #[error("{0}")]

@@ -85,6 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
             Some(bytes) => policy.read_people_within(data, &how, bytes, seed)?,
             None => policy.read_people_with(data, &how)?,
         };
+        let people = people.naming_people(arguments.reading.name_people);
         say_about(&people);
         let dropout = if arguments.weighs() { Dropout::Weighted { horizon: None } } else { Dropout::AsRecorded };
         let settings = AuditSettings {
@@ -182,7 +183,10 @@ macro_rules! line {
 
 fn as_tables(policy: &Policy, panel: &Panel, audit: &Audit, weighed: bool) -> String {
     let mut out = String::new();
-    let Audit { values, unfairness, rates, .. } = audit;
+    let Audit { values, unfairness, parity_gap: gap, rates, accepted, .. } = audit;
+    if let Some(accepted) = accepted {
+        line!(out, "{accepted}");
+    }
     let judged = judged(audit);
     let resampled = |name: String, r: &Resampled| row(name, r.mean, r.interval(CONFIDENCE));
     let mut rows = vec![
@@ -232,20 +236,19 @@ fn as_tables(policy: &Policy, panel: &Panel, audit: &Audit, weighed: bool) -> St
                 from_to(low, high),
                 decimal(law.upper(CONFIDENCE), 4)
             );
-            let gap = &law.parity_gap;
-            let finite = law
-                .finite_sample_bound
-                .map_or(String::new(), |bound| format!("; at most {bound:.4} for any number of judged people"));
-            line!(
-                out,
-                "at least {} whatever the noise (parity gap at the first decision {}, interval {}){finite}",
-                decimal(gap.interval.0, 4),
-                decimal(gap.estimate, 4),
-                from_to(gap.interval.0, gap.interval.1)
-            );
+            if let Some(bound) = law.finite_sample_bound {
+                line!(out, "at most {bound:.4} for any number of judged people");
+            }
         }
         Err(reason) => line!(out, "CF metric: not given, {reason}"),
     }
+    line!(
+        out,
+        "at least {} whatever the noise (parity gap at the first decision {}, interval {})",
+        decimal(gap.interval.0, 4),
+        decimal(gap.estimate, 4),
+        from_to(gap.interval.0, gap.interval.1)
+    );
     if let Some(sensitivity) = &audit.sensitivity {
         add_sensitivity(&mut out, sensitivity);
     }
@@ -327,7 +330,7 @@ fn of_estimate(estimate: &Estimate) -> Value {
 }
 
 fn as_json(policy: &Policy, panel: &Panel, audit: &Audit) -> Value {
-    let Audit { values, unfairness, rates, own_people, warnings, sensitivity } = audit;
+    let Audit { values, accepted, unfairness, parity_gap: gap, rates, own_people, warnings, sensitivity } = audit;
     let judged = judged(audit);
     let name = |k: usize| panel.levels().name(k);
     let doubly_robust = match &judged.doubly_robust {
@@ -346,7 +349,8 @@ fn as_json(policy: &Policy, panel: &Panel, audit: &Audit) -> Value {
         .iter()
         .map(|d| (format!("policy minus {}, recorded horizon", subtracted(&d.from)), json!(d.value)))
         .collect();
-    let (cf_metric, total_variation, pairs, parity_gap) = match unfairness {
+    let parity_gap = json!({ "mean": gap.estimate, "interval": gap.interval });
+    let (cf_metric, total_variation, pairs) = match unfairness {
         Ok(law) => {
             let mut metric = of_law(&law.metric);
             metric["finite_sample_bound"] = json!(law.finite_sample_bound);
@@ -356,10 +360,9 @@ fn as_json(policy: &Policy, panel: &Panel, audit: &Audit) -> Value {
                 .iter()
                 .map(|((a, b), share)| json!({ "levels": [name(*a), name(*b)], "disagreement": of_law(share) }))
                 .collect();
-            let gap = &law.parity_gap;
-            (metric, of_law(&law.total_variation), pairs, json!({ "mean": gap.estimate, "interval": gap.interval }))
+            (metric, of_law(&law.total_variation), pairs)
         }
-        Err(reason) => (json!({ "problem": reason }), Value::Null, Vec::new(), Value::Null),
+        Err(reason) => (json!({ "problem": reason }), Value::Null, Vec::new()),
     };
     let shares: Vec<Value> = rates
         .iter()
@@ -387,6 +390,9 @@ fn as_json(policy: &Policy, panel: &Panel, audit: &Audit) -> Value {
         "cf_metric": cf_metric, "total_variation": total_variation, "pairs": pairs, "parity_gap": parity_gap,
         "action_shares": shares, "sensitivity": sensitivity, "learned_from_these_people": own_people, "warnings": warnings,
     });
+    if let Some(accepted) = accepted {
+        evaluation["accepted"] = json!(accepted);
+    }
     if let Some(program) = policy.program() {
         evaluation["program"] = json!(program.command().words);
     }

@@ -5,6 +5,7 @@ use super::options::{DataOptions, LISTED};
 use super::output::note;
 use clap::Args;
 use counterfair::fair::{LargePeople, Memory};
+use counterfair::kernel::data::internals::unpacked_bytes;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -79,7 +80,7 @@ const PER_BYTE_OF_TEXT: u64 = 25;
 /// The same at the peak of `study`, where 47 were measured. Whether a sample is needed is decided by rows; below this nobody looks.
 const PER_BYTE_JUDGED: u64 = 50;
 
-/// How many bytes of text a byte of a compressed file stands for, about.
+/// How many bytes of text a byte of a Parquet file stands for, about.
 const PER_COMPRESSED_BYTE: u64 = 4;
 
 /// The memory allowed, and what a file would need to be held, about.
@@ -107,7 +108,12 @@ fn text_of(data: &Path) -> u64 {
     // A file that is not there is an error of whoever reads it.
     let length = std::fs::metadata(data).map_or(0, |found| if found.is_file() { found.len() } else { 0 });
     let ends = |end: &str| data.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(end));
-    length.saturating_mul(if ends("gz") || ends("parquet") { PER_COMPRESSED_BYTE } else { 1 })
+    // How far text shrinks, nobody knows before it is unpacked: a thousandfold, where rows repeat.
+    // Only what is a file can be read twice.
+    if let (true, Ok(Some(bytes))) = (length > 0, unpacked_bytes(data)) {
+        return bytes;
+    }
+    length.saturating_mul(if ends("parquet") { PER_COMPRESSED_BYTE } else { 1 })
 }
 
 /// A quarter of the machine's memory.
@@ -121,7 +127,7 @@ fn default_bytes() -> u64 {
 /// Reads a file onto disk, and says so and what was found out about it.
 pub fn read(data: &DataOptions, limit: &TooSmall, keep: bool) -> Result<LargePeople, CliError> {
     let TooSmall { memory, needed } = limit;
-    let people = LargePeople::read(&data.data, &data.options(), memory, keep)?;
+    let people = LargePeople::read(&data.data, &data.options(), memory, keep)?.naming_people(data.reading.name_people);
     let sketch = people.sketch();
     let (count, share) = (people.panel().people(), memory.bytes as f64 / *needed as f64);
     note(format_args!(
@@ -152,7 +158,7 @@ fn describe(people: &LargePeople) {
         ));
         let listed = repairs.cuts.len().min(LISTED);
         repairs.cuts.iter().take(listed).for_each(|cut| note(format_args!("  {cut}")));
-        if cuts > listed {
+        if listed > 0 && cuts > listed {
             note(format_args!("  and {} more people", cuts - listed));
         }
     }

@@ -1,12 +1,12 @@
 //! `counterfair learn`: preprocess a file, run fitted Q iteration, save the policy.
 
 use super::error::CliError;
+use super::files::{Files, refuse_to_replace};
 use super::large::{self, MemoryOptions};
 use super::options::{DataOptions, ModelOptions};
 use super::output::{command_line, mechanism_table, noise_report, say, say_json, say_noise, stages, warn};
 use clap::ValueEnum;
-use counterfair::fair::{Learned, Learner, Method, People, ValueClass};
-use counterfair::kernel::data::internals::{can_be_written, distinct_files};
+use counterfair::fair::{Learned, Learner, Method, People, Reservation, ValueClass};
 use counterfair::kernel::learn::{Clipping, Settings, StableSettings};
 use counterfair::kernel::numeric::Stream;
 use std::path::PathBuf;
@@ -55,7 +55,11 @@ pub struct Arguments {
     /// The policy file to write
     #[arg(long, value_name = "FILE")]
     save: PathBuf,
-    /// Save the policy even if learning diverged, had not settled or was rank-deficient
+    /// Replace a file of that name
+    #[arg(long)]
+    overwrite: bool,
+    /// Save the policy even if learning diverged, had not settled or was rank-deficient; or if the data leave nothing to learn, a state is kept
+    /// or recorded in categories: the file then says so, and `decide` repeats it
     #[arg(long)]
     save_anyway: bool,
     /// Print the summary as JSON
@@ -131,8 +135,10 @@ impl Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
-    distinct_files(&[("--save", &arguments.save)], &[("--data", &arguments.data.data)])?;
-    can_be_written(&arguments.save)?;
+    let files = Files::default().reading("--data", [&arguments.data.data]).writing("--save", [&arguments.save]);
+    files.check()?;
+    refuse_to_replace("--save", &arguments.save, arguments.overwrite)?;
+    files.check_writable()?;
     let limit = arguments.memory.needed_for(&arguments.data.data)?;
     let mut counted = None;
     let (people, learned) = stages(|watch| {
@@ -149,7 +155,8 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     })?;
     let Learned { mut policy, outcome, condition, contrast_degree, stability, warnings } = learned;
     policy.manifest.command = command_line();
-    let fitness = policy.fitness();
+    let reservations = policy.reservations();
+    let fitness = policy.fitness().map_err(|why| why.to_string()).and_then(|()| in_one_line(&reservations));
     let saved = fitness.is_ok() || arguments.save_anyway;
     if saved {
         policy.save(&arguments.save)?;
@@ -172,6 +179,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
             "method": policy.method, "people": count, "transitions": transitions, "outcome": outcome.to_string(),
             "condition": condition, "contrast_degree": contrast_degree, "stability": stability, "saved": saved,
             "noise": policy.mechanism.as_ref().and_then(noise_report), "outputs": people.output_names(),
+            "reservations": reservations,
             "notes": people.notes(), "repairs": people.repairs(), "remarks": remarks, "warnings": warnings,
         });
         say_json(&summary)?;
@@ -193,5 +201,12 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         ))?;
     }
     warn(&warnings);
+    warn(&reservations.iter().map(Reservation::to_string).collect::<Vec<_>>());
     ended
+}
+
+/// Reservations as one reason not to save.
+fn in_one_line(reservations: &[Reservation]) -> Result<(), String> {
+    let reasons: Vec<String> = reservations.iter().map(Reservation::to_string).collect();
+    if reasons.is_empty() { Ok(()) } else { Err(reasons.join("; and ")) }
 }

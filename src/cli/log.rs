@@ -4,16 +4,19 @@
 //! `values` of all actions, `runner_up`, `margin`, `distance` and `outside` (see the answer's schema), and the `policy`'s fingerprint.
 //! `repeated` marks an answer given before. A person who was forgotten leaves a line with `forgotten`.
 
+use super::error::CliError;
 use counterfair::fair::Decision;
 use counterfair::fair::internals::Answered;
+use counterfair::kernel::data::internals::private_file;
 use serde::Serialize;
-use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Write};
+use std::fs::File;
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub struct Log {
     out: BufWriter<File>,
+    file: String,
     policy: String,
 }
 
@@ -33,14 +36,39 @@ struct Entry<'a> {
 }
 
 impl Log {
-    /// Appends to a file.
-    pub fn open(path: &Path, policy: &str) -> std::io::Result<Self> {
-        let file = OpenOptions::new().create(true).append(true).open(path)?;
-        Ok(Self { out: BufWriter::new(file), policy: policy.into() })
+    /// Appends to a file; a new one is its owner's alone. Where a process that was killed has left half a line, the next entry begins a new one.
+    ///
+    /// # Errors
+    /// [`CliError::Read`], with the file and what the system said.
+    pub fn open(path: &Path, policy: &str) -> Result<Self, CliError> {
+        let file = path.display().to_string();
+        let opened = || -> std::io::Result<File> {
+            let mut log = private_file().create(true).read(true).append(true).open(path)?;
+            if log.metadata()?.is_file() && log.seek(SeekFrom::End(0))? > 0 {
+                let mut last = [0];
+                log.seek(SeekFrom::End(-1))?;
+                log.read_exact(&mut last)?;
+                if last != *b"\n" {
+                    log.write_all(b"\n")?;
+                }
+            }
+            Ok(log)
+        };
+        match opened() {
+            Ok(log) => Ok(Self { out: BufWriter::new(log), file, policy: policy.into() }),
+            Err(source) => Err(CliError::Read { file, source }),
+        }
     }
 
-    /// One line for each answer.
-    pub fn write<'a>(&mut self, answers: impl Iterator<Item = &'a Answered>) -> std::io::Result<()> {
+    /// One line for each answer, on disk when this returns.
+    ///
+    /// # Errors
+    /// [`CliError::Read`], with the file and what the system said.
+    pub fn write<'a>(&mut self, answers: impl Iterator<Item = &'a Answered>) -> Result<(), CliError> {
+        self.append(answers).map_err(|source| CliError::Read { file: self.file.clone(), source })
+    }
+
+    fn append<'a>(&mut self, answers: impl Iterator<Item = &'a Answered>) -> std::io::Result<()> {
         let at = utc(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default());
         for Answered { id, decision, .. } in answers {
             let entry = Entry {
@@ -55,7 +83,10 @@ impl Log {
             serde_json::to_writer(&mut self.out, &entry)?;
             self.out.write_all(b"\n")?;
         }
-        self.out.flush()
+        self.out.flush()?;
+        // A pipe or a terminal has nothing to be synced.
+        let file = self.out.get_ref();
+        if file.metadata()?.is_file() { file.sync_data() } else { Ok(()) }
     }
 }
 

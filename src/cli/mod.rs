@@ -3,6 +3,7 @@
 mod decide;
 mod error;
 mod evaluate;
+mod files;
 mod large;
 mod learn;
 mod lines;

@@ -71,6 +71,10 @@ pub struct ReadingOptions {
     /// How letters are stored [default: UTF-8, or UTF-16 where the file shows it]
     #[arg(long, value_enum)]
     pub encoding: Option<EncodingName>,
+    /// Name people in messages and summaries: who was cut by --missing, where and why, and whose cell is far from all others. Without it
+    /// nobody's id is shown
+    #[arg(long)]
+    pub name_people: bool,
 }
 
 /// What to do about missing cells, as the command line spells it.
@@ -78,7 +82,7 @@ pub struct ReadingOptions {
 pub enum Missing {
     /// Stop and say where
     Refuse,
-    /// End a person's trajectory before the first missing cell or time, and list who was cut, where and why
+    /// End a person's trajectory before the first missing cell or time, and count who was cut; --name-people lists them
     DropTail,
     /// The same; and `evaluate` weights those who stayed by the inverse of their probability of staying, given level, state, action and
     /// reward. What is learned needs no weights as long as leaving depends on no more than these
@@ -195,6 +199,7 @@ impl DataOptions {
             Some(bytes) => People::read_within(&self.data, &self.options(), bytes, seed)?,
             None => People::read_with(&self.data, &self.options())?,
         };
+        let people = people.naming_people(self.reading.name_people);
         say_about(&people);
         Ok(people)
     }
@@ -212,14 +217,14 @@ pub fn say_about(people: &People) {
         note(format_args!("{}: {sample}", people.name()));
     }
     let repairs = people.repairs();
+    let (cuts, gaps) = people.cuts();
     if !repairs.is_none() {
         note(format_args!(
-            "repaired: {} rows dropped; {} people truncated, {} removed; {} at a time that is not there, {} at a missing cell",
+            "repaired: {} rows dropped; {} people truncated, {} removed; {gaps} at a time that is not there, {} at a missing cell",
             repairs.rows_dropped,
             repairs.people_cut,
             repairs.people_dropped,
-            repairs.gaps(),
-            repairs.cuts.len() - repairs.gaps()
+            cuts - gaps
         ));
         repairs.cuts.iter().take(LISTED).for_each(|cut| note(format_args!("  {cut}")));
         if repairs.cuts.len() > LISTED {
@@ -242,10 +247,11 @@ pub struct ModelOptions {
     #[arg(long, value_enum, default_value_t = Code::Indicator)]
     pub level_code: Code,
     /// How noise is carried from level to level: whichever model predicts unseen people better, or one of the three. A coordinate with few values
-    /// stays additive when chosen and takes the model asked for otherwise; its counterfactuals are not to be believed either way: see --keep
+    /// stays additive when chosen and takes the model asked for otherwise; its counterfactuals are not to be believed either way
     #[arg(long, value_enum, default_value_t = Noise::Chosen)]
     pub noise: Noise,
-    /// State columns (or `reward`) with the observed value in every world: the attribute has no effect on them, or an accepted one
+    /// State columns (or `reward`) with the observed value in every world. Unfairness that goes through them is then accepted by assumption, not
+    /// measured: no bound of it is given and no policy is recommended
     #[arg(long, value_delimiter = ',', value_name = "COLUMN")]
     pub keep: Vec<String>,
     /// Population weight of each level in sorted order, instead of the shares in the file

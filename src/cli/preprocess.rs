@@ -1,13 +1,13 @@
 //! `counterfair preprocess`: alg:cf:1 on a user's file.
 
 use super::error::CliError;
+use super::files::Files;
 use super::large::{self, MemoryOptions, TooSmall};
 use super::options::{DataOptions, ModelOptions};
 use super::output::{mechanism_table, noise_report, note, say, say_json, say_noise, stages, warn};
 use counterfair::fair::{FittedPreprocessing, People, preprocess};
-use counterfair::kernel::data::internals::{can_be_written, distinct_files};
 use counterfair::kernel::model::fitted::Fitted;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -32,10 +32,11 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let mut outputs: Vec<(&str, &Path)> = vec![("--out", &arguments.out)];
-    outputs.extend(arguments.save.as_deref().map(|path| ("--save", path)));
-    distinct_files(&outputs, &[("--data", &arguments.data.data)])?;
-    outputs.iter().try_for_each(|(_, path)| can_be_written(path))?;
+    Files::default()
+        .reading("--data", [&arguments.data.data])
+        .writing("--out", [&arguments.out])
+        .writing("--save", &arguments.save)
+        .check_writable()?;
     if let Some(limit) = arguments.memory.needed_for(&arguments.data.data)? {
         return run_large(arguments, &limit);
     }

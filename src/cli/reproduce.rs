@@ -1,5 +1,6 @@
 //! `counterfair`, `counterfair reproduce` and `counterfair merge`.
 
+use super::files::Files;
 use super::output::{command_line, note, say};
 use super::studies::{StudyError, given};
 use clap::Args;
@@ -87,6 +88,9 @@ pub enum ReproduceError {
     /// The report could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// A file that is read would be written.
+    #[error(transparent)]
+    SameFile(#[from] counterfair::kernel::data::internals::SameFile),
     /// What was to be printed could not be.
     #[error(transparent)]
     Output(#[from] std::io::Error),
@@ -147,6 +151,8 @@ fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Vec<Ro
             return Err(ReproduceError::Zero { option, value });
         }
     }
+    let files = Files::default().reading("--data", &args.data).reading("--star", &args.star);
+    filled(files, &args.out).check()?;
     let (scale, labels) = asked_for(args);
     let given = given(args.data.as_deref(), args.star.as_deref())?;
     let context = Context::new(given.studies);
@@ -175,6 +181,11 @@ fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Vec<Ro
     publish(sections, (manifest, stages, start), &args.out)
 }
 
+/// Adds what is written into the folder of a reproduction: files of results, and the report.
+fn filled(files: Files, out: &Path) -> Files {
+    files.filling("--out", out, |name| name.ends_with(".jsonl")).filling("--out", &out.join("report"), |_| true)
+}
+
 /// Whether a study that is left out matters to those who asked for these labels.
 fn asks_for_studies(labels: &[Label]) -> bool {
     labels.iter().any(|label| matches!(label, Label::RealData | Label::RealActionPercentage))
@@ -198,6 +209,8 @@ fn asked_for(args: &ReproduceArgs) -> (Scale, Vec<Label>) {
 pub fn merge(args: &MergeArgs) -> Result<(), ReproduceError> {
     let start = Instant::now();
     let out = args.out.clone().unwrap_or_else(|| args.folders[0].clone());
+    let files = Files::default().reading("--data", &args.data).reading("--star", &args.star);
+    filled(files, &out).check()?;
     let context = Context::new(given(args.data.as_deref(), args.star.as_deref())?.studies);
     let Merged { contents, missing, damaged } = join(&args.folders, &out, &context, args.partial)?;
     for (file, damage) in damaged {

@@ -1,13 +1,13 @@
 //! `counterfair study`: everything for one's own file, on one page.
 
 use super::error::CliError;
+use super::files::Files;
 use super::large::SampleOptions;
 use super::options::{DataOptions, ModelOptions};
 use super::output::{command_line, say, say_json, stages, warn};
 use clap::ValueEnum;
 use counterfair::fair::study::{StudyProgram, StudySettings, study};
 use counterfair::fair::{FittedPreprocessing, Learner, Method, People, ProgramCommand};
-use counterfair::kernel::data::internals::distinct_files;
 use counterfair::kernel::evaluate::recorded::Dropout;
 use counterfair::report::study as report;
 use std::path::{Path, PathBuf};
@@ -131,9 +131,12 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         report::check(&folder)?;
     }
     report::writable(&folder)?;
-    for name in ["index.html", "study.json", "policy.json"] {
-        distinct_files(&[("--out", &folder.join(name))], &[("--data", &arguments.data.data)])?;
-    }
+    Files::default()
+        .reading("--data", [&arguments.data.data])
+        .reading("--preprocessing", &arguments.preprocessing)
+        .running("--policy-command", &arguments.policy_command)
+        .filling("--out", &folder, report::may_write(&folder))
+        .check()?;
     let found = stages(|watch| {
         watch("reading");
         let people =
@@ -146,7 +149,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     if arguments.json {
         return Ok(say_json(&report::json(&found, &command, &[]))?);
     }
-    say(report::sentence(&found.verdict))?;
+    say(report::sentence(&found))?;
     say(report::recommendation(&found))?;
     say(format_args!("The page: {}", page.display()))?;
     warn(&found.cautions);

@@ -1,6 +1,7 @@
 //! `counterfair verify`: the table of claims and verdicts.
 
 use super::error::CliError;
+use super::files::Files;
 use super::output::{command_line, note, say};
 use clap::{Args, ValueEnum};
 use counterfair::report::{Manifest, Report, claims as section, claims_listing};
@@ -50,6 +51,8 @@ impl From<BudgetName> for Budget {
 /// A file that cannot be read or written.
 pub fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
     let start = Instant::now();
+    let files = Files::default().reading("--from", &args.from);
+    args.out.iter().fold(files, |files, folder| files.filling("--out", folder, |_| true)).check()?;
     let budget = Budget::from(args.budget);
     let rows = match &args.from {
         None => examined(budget),

@@ -1,9 +1,12 @@
 //! How good and how fair a policy is on people it was not learned from.
 
-use super::{Error, Method, People, Policy, Preprocessing, Sensitivity, warnings};
+use super::recorded_steps::Values;
+use super::{About, Error, Method, People, Policy, Preprocessing, Reservation, Sensitivity, reservation, warnings};
 use crate::kernel::data::Panel;
 use crate::kernel::evaluate::recorded::{PolicyAlong, RecordedSettings, RecordedValues, recorded_values};
-use crate::kernel::evaluate::{Carried, PanelDraws, UnfairnessLaw, Yardstick, probabilities_along, unfairness};
+use crate::kernel::evaluate::{
+    Carried, PanelDraws, ParityGap, UnfairnessLaw, Yardstick, parity_gap, probabilities_along, unfairness,
+};
 use crate::kernel::model::fitted::{Fitted, FittedNoise, Refitter};
 use crate::kernel::numeric::{Estimate, Stream};
 use crate::kernel::preprocess::diagnostics::diagnose;
@@ -43,8 +46,12 @@ pub struct Audit {
     /// Values over the recorded horizon: of the policy (the first), of the others it was compared with, of Random, and what people
     /// received; with intervals, differences and diagnostics.
     pub values: RecordedValues,
+    /// What is accepted by assumption, because a state is kept; then there is no law of the CF metric.
+    pub accepted: Option<String>,
     /// The law of the CF metric, or why there is none.
     pub unfairness: Result<UnfairnessLaw, String>,
+    /// The lower bound of unfairness at the first decision, which assumes no mechanism.
+    pub parity_gap: ParityGap,
     /// Share of decisions with each action, by level; `rates[z][a]`, `None` where a level has no decision.
     pub rates: Vec<Vec<Option<Estimate>>>,
     /// Whether the policy was learned from the very people it is judged on; `None` where they are a sample, of which that cannot be told.
@@ -96,7 +103,12 @@ impl Policy {
         watch("following people in all worlds");
         let is_own = || self.certificate.as_ref().is_some_and(|certificate| certificate.was_made_from(panel));
         let own_people = people.sample().is_none().then(is_own);
-        let (unfairness, mechanism) = self.unfairness(panel, settings, &draws);
+        let parity_gap = parity_gap(panel, &*self.agent(), &draws.coins, settings.confidence);
+        let Measured { unfairness, mechanism, accepted } = self.unfairness(people, settings, &draws);
+        let unfairness = unfairness.and_then(|law| {
+            let upper = law.upper(settings.confidence);
+            contradicted(upper, &parity_gap).map_or(Ok(law), Err)
+        });
         let carried = values.policy(JUDGED).is_some_and(|value| value.doubly_robust.is_ok());
         let weighted = carried.then_some(along[0].probabilities.as_slice());
         let sensitivity = self
@@ -126,32 +138,40 @@ impl Policy {
             let noise = check_noise(mechanism, panel, mechanism.fitted_noise().map(FittedNoise::report));
             warnings.extend(warnings::of_mechanism(mechanism, people, &diagnostics, &noise));
         }
-        Ok(Audit { values, unfairness, rates, own_people, sensitivity, warnings })
+        Ok(Audit { values, accepted, unfairness, parity_gap, rates, own_people, sensitivity, warnings })
     }
 
     /// The law of the CF metric, and the mechanism in the middle of it.
-    fn unfairness(
-        &self,
-        panel: &Panel,
-        settings: &AuditSettings,
-        draws: &PanelDraws,
-    ) -> (Result<UnfairnessLaw, String>, Option<Fitted>) {
-        let agent = self.agent();
+    fn unfairness(&self, people: &People, settings: &AuditSettings, draws: &PanelDraws) -> Measured {
+        let (panel, agent) = (people.panel(), self.agent());
+        let values = Values::of(panel);
+        // What was said of the people learned from, and what is seen in those judged.
+        let measured = |mechanism: &Fitted, law: &dyn Fn() -> Result<UnfairnessLaw, String>| {
+            let mut found = self.reservations();
+            found.extend(reservation::of_mechanism(mechanism, &values, people));
+            found.retain(Reservation::is_about_fairness);
+            let accepted = found.iter().find(|r| r.about == About::KeptState).map(|r| r.says.clone());
+            let unfairness = match (&accepted, found.first()) {
+                (Some(says), _) | (None, Some(Reservation { says, .. })) => Err(says.clone()),
+                (None, None) => law(),
+            };
+            Measured { unfairness, mechanism: Some(mechanism.clone()), accepted }
+        };
         let law = |yardstick: &Yardstick<'_>| {
             unfairness(&*agent, panel, yardstick, draws, settings.confidence).map_err(|error| error.to_string())
         };
         if let Some(certificate) = &self.certificate {
-            return (law(&Yardstick::Certificate(certificate)), Some(certificate.mechanism().clone()));
+            return measured(certificate.mechanism(), &|| law(&Yardstick::Certificate(certificate)));
         }
         let refitter = match Refitter::new(panel, &settings.preprocessing.mechanism) {
             Ok(refitter) => refitter,
-            Err(reason) => return (Err(reason.to_string()), None),
+            Err(reason) => return Measured { unfairness: Err(reason.to_string()), mechanism: None, accepted: None },
         };
         let own = self.mechanism.as_ref().filter(|own| *own != refitter.fitted());
         let carried = own.map(|mechanism| Carried { mechanism, transitions: self.manifest.transitions });
         let (replicates, seed) = (settings.replicates, settings.seed);
         let yardstick = Yardstick::Judged { refitter: &refitter, carried, replicates, seed };
-        (law(&yardstick), Some(refitter.fitted().clone()))
+        measured(refitter.fitted(), &|| law(&yardstick))
     }
 
     /// The policy along recorded histories.
@@ -175,6 +195,27 @@ const OWN_PEOPLE: &str =
     "the policy was learned from these very people: its value is judged by those who shaped it; judge it on others";
 
 const PERHAPS_OWN_PEOPLE: &str = "whether the policy was learned from these very people cannot be told from a sample of them; if it was, judge it on others";
+
+/// What is known of a policy's unfairness.
+struct Measured {
+    unfairness: Result<UnfairnessLaw, String>,
+    mechanism: Option<Fitted>,
+    accepted: Option<String>,
+}
+
+/// Why an upper bound is withheld: it lies below the lower bound that assumes no mechanism.
+///
+/// The lower bound is about first decisions and the upper one about all of them, so that both may be right; but one who reads them side by side
+/// cannot tell, and counterfactuals that contradict what is seen are the likelier explanation.
+pub(super) fn contradicted(upper: f64, gap: &ParityGap) -> Option<String> {
+    let least = gap.interval.0;
+    (upper < least).then(|| {
+        format!(
+            "the upper bound lies below the lower one, which assumes no counterfactuals: at the first decision groups are treated differently by at \
+             least {least:.3} (parity gap), so it is withheld"
+        )
+    })
+}
 
 struct Along<'a> {
     name: &'a str,
@@ -202,4 +243,18 @@ fn rates(panel: &Panel, probabilities: &[f64]) -> Vec<Vec<Option<Estimate>>> {
         Some(Estimate::clustered(&sums, &counts)).filter(|estimate| estimate.count > 0)
     };
     (0..levels).map(|z| (0..actions).map(|a| rate(z, a)).collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::contradicted;
+    use crate::kernel::evaluate::ParityGap;
+
+    #[test]
+    fn an_upper_bound_below_the_lower_one_is_withheld_and_not_told() {
+        let gap = ParityGap { estimate: 0.279, interval: (0.141, 0.42), pair: (0, 1) };
+        assert_eq!([0.141, 0.2, 1.0].map(|upper| contradicted(upper, &gap)), [None, None, None]);
+        let why = contradicted(0.0123, &gap).expect("a reason");
+        assert!(why.contains("0.141") && !why.contains("0.012"), "{why}");
+    }
 }

@@ -3,7 +3,7 @@
 use super::file::{self, FileError, Header};
 use super::policy::Parts;
 use super::{Error, Manifest, Method, People, Policy, Preprocessed, Program, ProgramCommand, Seen, StoredQ};
-use crate::kernel::data::{Columns, Labels, RowConvention, atomically};
+use crate::kernel::data::{Columns, Labels, RowConvention, privately};
 use crate::kernel::learn::features::{Features, Polynomial};
 use crate::kernel::model::fitted::{Certificate, Fitted};
 use serde::{Deserialize, Serialize};
@@ -88,12 +88,12 @@ impl FittedPreprocessing {
         }
     }
 
-    /// Writes it; whole or not at all.
+    /// Writes it; whole or not at all, and a new file for its owner alone.
     ///
     /// # Errors
     /// [`Error::Write`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        Ok(atomically(path.as_ref(), |out| Ok(serde_json::to_writer_pretty(out, self)?))?)
+        Ok(privately(path.as_ref(), |out| Ok(serde_json::to_writer_pretty(out, self)?))?)
     }
 
     /// Reads a file that [`save`](Self::save) wrote, or the preprocessing of a policy file.

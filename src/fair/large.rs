@@ -1,8 +1,10 @@
 //! People who do not fit in memory: read in blocks onto disk, then passed over.
 
 use super::policy::Parts;
+use super::recorded_steps::Values;
 use super::{
-    Error, Learned, Learner, Manifest, Method, People, Policy, Preprocessing, Seen, StoredQ, ValueClass, warnings,
+    Error, Learned, Learner, Manifest, Method, People, Policy, Preprocessing, Seen, StoredQ, ValueClass, reservation,
+    warnings,
 };
 use crate::kernel::data::{LargeRead, ReadOptions, Scratch, StoredPanel, read_large, write_preprocessed_blocks};
 use crate::kernel::learn::features::Features;
@@ -44,6 +46,12 @@ impl LargePeople {
         let read = read_large(path, options, memory.bytes, &scratch, keep)?;
         let people = People::without_rows(path, &read);
         Ok(Self { read, people, memory: memory.bytes })
+    }
+
+    /// [`People::naming_people`].
+    pub fn naming_people(mut self, names_people: bool) -> Self {
+        self.people = self.people.clone().naming_people(names_people);
+        self
     }
 
     /// Names, columns and notes; its panel is empty.
@@ -172,6 +180,11 @@ impl Learner {
                 ended: Some(outcome),
             },
         });
+        let mut reservations = reservation::about_stored(panel)?;
+        if let Some(mechanism) = &policy.mechanism {
+            reservations.extend(reservation::of_mechanism(mechanism, &Values::of_stored(panel)?, people.sketch()));
+        }
+        let policy = policy.with_reservations(reservations);
         let contrast_degree = Some(contrast_degree);
         Ok(Learned { policy, outcome, condition: None, contrast_degree, stability: None, warnings: notes })
     }

@@ -1,8 +1,10 @@
 //! A learner: settings in, a policy out.
 
 use super::policy::Parts;
+use super::recorded_steps::Values;
 use super::{
-    Error, Manifest, Method, People, Policy, Preprocessed, Preprocessing, Seen, StoredQ, preprocess, warnings,
+    Error, Manifest, Method, People, Policy, Preprocessed, Preprocessing, Seen, StoredQ, preprocess, reservation,
+    warnings,
 };
 use crate::kernel::data::Panel;
 use crate::kernel::learn::features::{Features, Polynomial};
@@ -136,10 +138,12 @@ impl Learner {
         let panel = people.panel();
         let state_dim = panel.state_dim();
         let mut notes = Vec::new();
+        let mut reservations = reservation::about_data(panel);
         let (mechanism, level_weights, fit) = match self.method {
             Method::Ours => {
                 let done = preprocess(panel, &self.preprocessing, watch)?;
                 notes.extend(done.warnings(people));
+                reservations.extend(reservation::of_mechanism(&done.mechanism, &Values::of(panel), people));
                 let Preprocessed { mechanism, level_weights, experience, .. } = done;
                 watch("fitted Q iteration");
                 let fit = self.fit(&experience, panel, &level_weights)?.stored(&experience);
@@ -189,6 +193,7 @@ impl Learner {
                 ended: Some(outcome),
             },
         });
+        policy = policy.with_reservations(reservations);
         if self.replicates > 0 {
             watch("refitting with resampled people");
             match self.certificate(panel) {

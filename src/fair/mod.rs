@@ -12,7 +12,7 @@
 //! | then `alg:cf:2` | [`Learner`] |
 //! | what is learned, in memory and on disk | [`Policy`] |
 //! | how good and how fair it is | [`Audit`] |
-//! | whether learning ended well enough to be served | [`Policy::fitness`] |
+//! | whether learning ended well enough to be served, and what must be said with it | [`Policy::fitness`], [`Reservation`] |
 //! | any other learner's policy, as a program | [`FittedPreprocessing`], [`ProgramCommand`], [`Program`] |
 //! | everything for one's own file: checks, policies side by side, a verdict | [`study`] |
 //! | at work | [`Deployment`], [`Request`], [`Decision`] |
@@ -32,7 +32,9 @@ mod people;
 mod policy;
 mod preprocessing;
 mod program;
+mod recorded_steps;
 mod remarks;
+mod reservation;
 mod sample;
 mod seen;
 mod sensitivity;
@@ -57,6 +59,7 @@ pub use people::People;
 pub use policy::{Manifest, Policy, VERSION};
 pub use preprocessing::{Preprocessed, Preprocessing, preprocess};
 pub use program::{ProgramCommand, ProgramError};
+pub use reservation::{About, Reservation};
 pub use sample::Sample;
 pub use sensitivity::Sensitivity;
 

@@ -10,6 +10,8 @@ use std::path::Path;
 #[derive(Debug, Clone)]
 pub struct People {
     source: Source,
+    /// Whether ids may be told. Everything that is said about these people asks here.
+    names_people: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -44,7 +46,14 @@ impl People {
 
     /// What was read of a file: everybody, or a sample.
     pub(super) fn sampled(path: &Path, read: Read, sample: Option<Sample>) -> Self {
-        Self { source: Source::File { name: path.display().to_string(), read: Box::new(read), sample } }
+        let source = Source::File { name: path.display().to_string(), read: Box::new(read), sample };
+        Self { source, names_people: false }
+    }
+
+    /// The same people; whatever is said about them may name them, or not. By default nobody is named: not in [`repairs`](Self::repairs), not in
+    /// [`remarks`](Self::remarks), and so on no page and in no summary.
+    pub fn naming_people(self, names_people: bool) -> Self {
+        Self { names_people, ..self }
     }
 
     /// Which share of the file these people are; `None` if they are everybody.
@@ -96,7 +105,7 @@ impl People {
     /// What should be known about these people before anything is fitted to them, one line each: levels that look like one, one action
     /// only, a state that is a class, a cell far from all others.
     pub fn remarks(&self) -> Vec<String> {
-        remarks::about(self)
+        remarks::about(self, self.names_people)
     }
 
     /// Where a decision stands in the file.
@@ -107,11 +116,20 @@ impl People {
         }
     }
 
-    /// What was repaired on request.
+    /// What was repaired on request. Who was cut, and where, is in it only where [people may be named](Self::naming_people).
     pub fn repairs(&self) -> Repairs {
         match &self.source {
-            Source::File { read, .. } => read.repairs.clone(),
+            Source::File { read, .. } if self.names_people => read.repairs.clone(),
+            Source::File { read, .. } => Repairs { cuts: vec![], ..read.repairs },
             Source::Memory(_) => Repairs::default(),
+        }
+    }
+
+    /// How many people were cut on request, and how many of them at a time that is not there.
+    pub fn cuts(&self) -> (usize, usize) {
+        match &self.source {
+            Source::File { read, .. } => (read.repairs.cuts.len(), read.repairs.gaps()),
+            Source::Memory(_) => (0, 0),
         }
     }
 
@@ -138,6 +156,6 @@ impl People {
 
 impl From<Panel> for People {
     fn from(panel: Panel) -> Self {
-        Self { source: Source::Memory(panel) }
+        Self { source: Source::Memory(panel), names_people: false }
     }
 }

@@ -16,8 +16,8 @@ const FAR: f64 = 1e4;
 /// Levels named in one line, and columns given a line of their own.
 const NAMED: usize = 5;
 
-/// Remarks about people, one line each; nothing where there is nothing to say.
-pub(super) fn about(people: &People) -> Vec<String> {
+/// Remarks about people, one line each; nothing where there is nothing to say. `names_people` says whether an id may be in them.
+pub(super) fn about(people: &People, names_people: bool) -> Vec<String> {
     let panel = people.panel();
     let mut lines = Vec::new();
     of_names(&mut lines, "level", "levels", panel.levels());
@@ -39,18 +39,22 @@ pub(super) fn about(people: &People) -> Vec<String> {
     }
     let names = people.state_names();
     let mut columns = Columns::default();
+    let whom = |owner: usize| match names_people {
+        true => format!("person {}", visible(&panel.ids()[owner])),
+        false => "one person".into(),
+    };
     for (j, name) in names.iter().enumerate() {
         let column = Column { name, values: panel.states().iter().skip(j).step_by(names.len()).copied().collect() };
         let person = |row: usize| {
             let owner = panel.owner_of(row);
-            (panel.ids()[owner].as_str(), row - panel.states_of(owner).start + 1)
+            (whom(owner), row - panel.states_of(owner).start + 1)
         };
         column.remarks(&mut columns, person, true);
     }
     let rewards = Column { name: &people.columns().reward, values: panel.rewards().to_vec() };
     let person = |d: usize| {
         let owner = (0..panel.people()).find(|&i| panel.decisions_of(i).contains(&d)).unwrap_or(0);
-        (panel.ids()[owner].as_str(), d - panel.decisions_of(owner).start + 1)
+        (whom(owner), d - panel.decisions_of(owner).start + 1)
     };
     rewards.remarks(&mut columns, person, false);
     for kind in [columns.constant, columns.classes, columns.far] {
@@ -129,7 +133,7 @@ struct Column<'a> {
 
 impl Column<'_> {
     /// `person` gives who a value belongs to, and which of theirs it is.
-    fn remarks<'p>(&self, remarks: &mut Columns, person: impl Fn(usize) -> (&'p str, usize), is_state: bool) {
+    fn remarks(&self, remarks: &mut Columns, person: impl Fn(usize) -> (String, usize), is_state: bool) {
         let name = visible(self.name);
         let mut sorted = self.values.clone();
         sorted.sort_by(f64::total_cmp);
@@ -139,8 +143,7 @@ impl Column<'_> {
             [] => return,
             [only] => remarks.constant.push(format!("column {name} is {only} on every row")),
             [low, high] if is_state && distinct.len() <= CLASSES => remarks.classes.push(format!(
-                "state {name} is {low} or {high}: noise is not added to a class, so that its counterfactual values are not to be believed; \
-                 --keep {name} if the attribute has no effect on it"
+                "state {name} is {low} or {high}: noise is not added to a class, so that its counterfactual values are not to be believed"
             )),
             _ => {}
         }
@@ -151,12 +154,10 @@ impl Column<'_> {
         if let Some((row, value)) =
             farthest.filter(|(_, value)| middle > 0.0 && (**value - median).abs() > FAR * middle)
         {
-            let (id, which) = person(row);
+            let (whom, which) = person(row);
             remarks.far.push(format!(
-                "column {name} is {value:e} for person {} (number {which} of theirs), while half of all lie within {:.3} of {median}: is it \
-                 a code for something missing, or a slip?",
-                visible(id),
-                middle
+                "column {name} is {value:e} for {whom} (number {which} of theirs), while half of all lie within {middle:.3} of {median}: is it \
+                 a code for something missing, or a slip?"
             ));
         }
     }
@@ -179,7 +180,7 @@ mod tests {
                 .push(Person { id: &id, level, states: &states, actions: &[action(0), action(1)], rewards: &rewards })
                 .unwrap();
         }
-        about(&People::from(builder.finish()))
+        about(&People::from(builder.finish()), true)
     }
 
     fn wander(i: usize, t: usize) -> f64 {
@@ -213,7 +214,7 @@ mod tests {
         );
         one(
             &people(&["f", "m"], &["0", "1"], |i, t| ((i + t) % 2) as f64),
-            &["state state1 is 0 or 1", "--keep state1"],
+            &["state state1 is 0 or 1", "not to be believed"],
         );
         one(&people(&["f", "m"], &["0", "1"], |_, _| 3.5), &["column state1 is 3.5 on every row"]);
         let slip = |i, t| if (i, t) == (4, 1) { 1e20 } else { wander(i, t) };
@@ -233,7 +234,7 @@ mod tests {
                     .push(Person { id: &id, level, states: &states, actions: &[first, second], rewards: &rewards })
                     .unwrap();
             }
-            about(&People::from(builder.finish()))
+            about(&People::from(builder.finish()), true)
         };
         one(&lines(usize::MAX), &["nobody's action ever changes", "30 people"]);
         assert_eq!(lines(17), Vec::<String>::new());
@@ -250,7 +251,7 @@ mod tests {
                 Person { id: &id, level: i as u32 % 2, states: &states, actions: &action, rewards: &[i as f64] };
             builder.push(person).unwrap();
         }
-        let lines = about(&People::from(builder.finish()));
+        let lines = about(&People::from(builder.finish()), true);
         assert_eq!(lines.len(), NAMED + 1, "{lines:?}");
         assert!(lines[0].contains("state1 is 0 or 1") && lines[NAMED].contains("4 more columns"), "{lines:?}");
     }

@@ -85,6 +85,15 @@ pub enum RunError {
         /// The folders.
         folders: Vec<PathBuf>,
     },
+    /// Files of results that say neither what was asked for nor what came out.
+    #[error(
+        "{} has a first line and nothing after it: the run was stopped before it began, or its results are lost; run it again",
+        file.display()
+    )]
+    NoResults {
+        /// The first such file.
+        file: PathBuf,
+    },
     /// Shards or cells that are not there.
     #[error(
         "{missing} of {total} cells are missing ({what}; the first is {first}): run their shards again with --resume, or merge what there is \
@@ -215,7 +224,7 @@ pub fn read_results(file: &Path, context: &Context) -> Result<Contents, JournalE
 /// Joins the files of results in some folders into `into`, in canonical order.
 ///
 /// # Errors
-/// [`RunError::NothingToMerge`]; [`RunError::Journal`] when files contradict each other, or were made by another program or from other data;
+/// [`RunError::NothingToMerge`]; [`RunError::NoResults`]; [`RunError::Journal`] when files contradict each other, or were made by another program or from other data;
 /// [`RunError::Incomplete`] when cells that were asked for are not there, unless `partial`. Nothing is written then.
 pub fn merge(folders: &[PathBuf], into: &Path, context: &Context, partial: bool) -> Result<Merged, RunError> {
     let mut files = Vec::new();
@@ -239,6 +248,9 @@ pub fn merge(folders: &[PathBuf], into: &Path, context: &Context, partial: bool)
     let (mut damaged, mut shards) = (Vec::new(), Vec::new());
     for file in &files {
         let found = read_results(file, context)?;
+        if found.grids.is_empty() && found.records.is_empty() {
+            return Err(RunError::NoResults { file: file.clone() });
+        }
         shards.push(found.header.shard);
         damaged.extend(found.damaged.into_iter().map(|damage| (file.clone(), damage)));
         for grid in found.grids {

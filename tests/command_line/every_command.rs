@@ -38,6 +38,7 @@ fn command(name: &str) -> Vec<&'static str> {
             "--learner",
             "least-squares",
             "--save-anyway",
+            "--overwrite",
             "--replicates",
             "5",
             "--splits",
@@ -56,7 +57,7 @@ fn command(name: &str) -> Vec<&'static str> {
 /// Learns `policy.json` from the plain file, without a certificate, and leaves `study.csv` plain.
 fn with_policy(folder: &Folder) {
     fs::write(folder.0.join("study.csv"), plain()).unwrap();
-    let learn = ["--method", "full", "--learner", "least-squares", "--save-anyway", "--replicates", "0"];
+    let learn = ["--method", "full", "--learner", "least-squares", "--save-anyway", "--overwrite", "--replicates", "0"];
     folder.succeed(&[&["learn", "--data", "study.csv", "--save", "policy.json"], &learn[..]].concat());
 }
 

@@ -5,9 +5,12 @@ use counterfair::kernel::data::{ReadOptions, read_csv};
 mod every_command;
 mod files;
 mod folder;
+mod guarded;
 mod options;
 mod other_options;
+mod private;
 mod reproduced;
+mod served;
 mod shown;
 
 use folder::Folder;
@@ -143,6 +146,7 @@ fn deciding_on_a_stream_gives_exactly_the_batch_actions() {
             "--model",
             "spline",
             "--save-anyway",
+            "--overwrite",
             "--save",
             "policy.json",
         ]);
@@ -279,6 +283,7 @@ fn a_constant_reward_learns_the_geometric_sum() {
         "0",
         "--discount",
         "0.5",
+        "--save-anyway",
         "--save",
         "p.json",
     ]);

@@ -20,7 +20,8 @@ fn study(folder: &Folder, reward: impl Fn(usize, usize) -> f64) {
 /// The policy that `learn` saves with these further options.
 #[track_caller]
 fn learned(folder: &Folder, options: &[&str]) -> Value {
-    let mut arguments = vec!["learn", "--data", "study.csv", "--save", "policy.json", "--learner", "least-squares"];
+    let mut arguments =
+        vec!["learn", "--data", "study.csv", "--save", "policy.json", "--overwrite", "--learner", "least-squares"];
     // Some of these studies end before their values have settled, on purpose.
     arguments.extend(["--model", "linear", "--fit", "per-level", "--save-anyway"]);
     arguments.extend(options);
@@ -45,8 +46,10 @@ fn clip_holds_rewards_and_values() {
     // 2 / (1 − 0.7), and 1.5 / (1 − 0.7) with rewards held at 1.5.
     assert_all_near(&weights(&learned(&folder, &constant)), 2.0 / 0.3);
     assert_all_near(&weights(&learned(&folder, &[&constant[..], &["--clip", "1.5"]].concat())), 5.0);
-    let message = folder
-        .refuse(&["learn", "--data", "study.csv", "--save", "p.json", "--learner", "least-squares", "--clip=-1"], "");
+    let message = folder.refuse(
+        &["learn", "--data", "study.csv", "--save", "p.json", "--overwrite", "--learner", "least-squares", "--clip=-1"],
+        "",
+    );
     assert!(message.contains("-1"), "{message}");
 }
 
@@ -101,7 +104,8 @@ fn degree_method_model_and_fit_shape_the_policy() {
         assert_eq!(policy["mechanism"].is_object(), mechanism);
     }
     let learn = |options: &[&str]| {
-        let mut all = vec!["learn", "--data", "study.csv", "--learner", "least-squares", "--save", "policy.json"];
+        let mut all =
+            vec!["learn", "--data", "study.csv", "--learner", "least-squares", "--save", "policy.json", "--overwrite"];
         all.extend(options);
         folder.succeed(&all);
         fs::read_to_string(folder.0.join("policy.json")).unwrap()
@@ -138,7 +142,7 @@ fn columns_may_have_any_names() {
     for missing in 0..names.len() / 2 {
         let mut some = names.to_vec();
         some.drain(2 * missing..2 * missing + 2);
-        let mut arguments = vec!["learn", "--data", "study.csv", "--save", "p.json"];
+        let mut arguments = vec!["learn", "--data", "study.csv", "--save", "p.json", "--overwrite"];
         arguments.extend(some);
         folder.refuse(&arguments, "");
     }
@@ -150,12 +154,13 @@ fn rows_and_missing_say_how_a_file_is_read() {
     study(&folder, |i, t| ((i * 5 + t * 2) % 7) as f64);
     let text = fs::read_to_string(folder.0.join("study.csv")).unwrap();
     // A blank first decision is how incoming rows begin, and a missing cell of outgoing ones.
-    folder.refuse(&["learn", "--data", "study.csv", "--rows", "outgoing", "--save", "p.json"], "");
+    folder.refuse(&["learn", "--data", "study.csv", "--rows", "outgoing", "--save", "p.json", "--overwrite"], "");
     let holed = text.replacen("7,3,m,", "7,3,m,,,\n#", 1);
     let holed: String = holed.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line}\n")).collect();
     fs::write(folder.0.join("study.csv"), holed).unwrap();
-    folder.refuse(&["learn", "--data", "study.csv", "--save", "p.json"], "");
-    let output = folder.run(&["learn", "--data", "study.csv", "--missing", "drop-tail", "--save", "p.json"]);
+    folder.refuse(&["learn", "--data", "study.csv", "--save", "p.json", "--overwrite"], "");
+    let output =
+        folder.run(&["learn", "--data", "study.csv", "--missing", "drop-tail", "--save", "p.json", "--overwrite"]);
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && message.contains("3 rows dropped; 1 people truncated, 0 removed"), "{message}");
 }
@@ -170,8 +175,18 @@ fn an_option_of_another_learner_is_refused() {
         ("least-squares", ["--pessimism", "1"]),
         ("neural", ["--tolerance", "0.1"]),
     ] {
-        let arguments =
-            ["learn", "--data", "study.csv", "--save", "p.json", "--learner", learner, option[0], option[1]];
+        let arguments = [
+            "learn",
+            "--data",
+            "study.csv",
+            "--save",
+            "p.json",
+            "--overwrite",
+            "--learner",
+            learner,
+            option[0],
+            option[1],
+        ];
         let message = folder.refuse(&arguments, "");
         assert!(message.contains(option[0]) && message.contains(learner), "{message}");
     }
@@ -183,7 +198,7 @@ fn what_is_learned_by_default_has_converged_and_keeps_a_certificate() {
     let folder = Folder::new("default-learner");
     study(&folder, |i, t| ((i * 5 + t * 2) % 7) as f64);
     let learn = |options: &[&str]| -> Value {
-        let mut all = vec!["learn", "--data", "study.csv", "--save", "policy.json"];
+        let mut all = vec!["learn", "--data", "study.csv", "--save", "policy.json", "--overwrite"];
         all.extend(options);
         folder.succeed(&all);
         serde_json::from_slice(&fs::read(folder.0.join("policy.json")).unwrap()).unwrap()
@@ -196,7 +211,7 @@ fn what_is_learned_by_default_has_converged_and_keeps_a_certificate() {
     assert_ne!(learn(&["--pessimism", "2"])["q"], policy["q"]);
     assert_ne!(learn(&["--discount", "0.3"])["q"], policy["q"]);
     let stability = |options: &[&str]| -> Value {
-        let mut all = vec!["learn", "--data", "study.csv", "--save", "policy.json", "--json"];
+        let mut all = vec!["learn", "--data", "study.csv", "--save", "policy.json", "--overwrite", "--json"];
         all.extend(options);
         serde_json::from_str::<Value>(&folder.succeed(&all)).unwrap()["stability"].clone()
     };
@@ -342,7 +357,17 @@ fn an_output_that_is_the_input_is_refused() {
     }
     assert_eq!(fs::read(folder.0.join("study.csv")).unwrap(), before);
     assert_eq!(folder.names(), ["study.csv"]);
-    folder.succeed(&["learn", "--data", "study.csv", "--method", "unaware", "--save", "p.json", "--save-anyway"]);
+    folder.succeed(&[
+        "learn",
+        "--data",
+        "study.csv",
+        "--method",
+        "unaware",
+        "--save",
+        "p.json",
+        "--overwrite",
+        "--save-anyway",
+    ]);
     let policy = fs::read(folder.0.join("p.json")).unwrap();
     for option in ["--log", "--memory"] {
         let refused = folder.refuse(&["decide", "--policy", "p.json", option, "./p.json", "--serve-anyway"], "");
@@ -362,7 +387,7 @@ fn the_order_of_rows_changes_neither_policy_nor_evaluation() {
         let mut fair: Vec<String> = fair.lines().map(String::from).collect();
         fair.sort();
         let mechanism = fs::read_to_string(folder.0.join("m.json")).unwrap();
-        folder.succeed(&["learn", "--data", "study.csv", "--save", "policy.json", "--folds", "3"]);
+        folder.succeed(&["learn", "--data", "study.csv", "--save", "policy.json", "--overwrite", "--folds", "3"]);
         let mut policy: Value = serde_json::from_slice(&fs::read(folder.0.join("policy.json")).unwrap()).unwrap();
         policy["manifest"] = Value::Null;
         (fair, mechanism, policy, evaluated(&folder, &[]))

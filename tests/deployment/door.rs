@@ -58,8 +58,18 @@ fn far_states_are_flagged_or_refused() {
     assert!(all[1]["outside"] == true && all[1]["distance"].as_f64().unwrap() > 1.0, "{}", all[1]);
     // Held within what was learned from, values stay numbers; that the state is far from it is said.
     assert!(all[2..].iter().all(|answer| answer["outside"] == true && answer["action"].is_string()), "{:?}", &all[2..]);
-    let plain =
-        ["learn", "--data", "data.csv", "--learner", "least-squares", "--save", "policy.json", "--noise", "additive"];
+    let plain = [
+        "learn",
+        "--data",
+        "data.csv",
+        "--learner",
+        "least-squares",
+        "--save",
+        "policy.json",
+        "--overwrite",
+        "--noise",
+        "additive",
+    ];
     folder.succeed(&plain);
     let all = answers(&folder, &["decide", "--policy", "policy.json", "--keep-going", "--explain"], &input);
     for answer in &all[2..] {

@@ -34,6 +34,7 @@ fn learned(folder: &Folder, world: &str, method: &str, model: &str) {
         "0.7",
         "--save",
         "policy.json",
+        "--overwrite",
     ]);
 }
 

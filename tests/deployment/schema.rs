@@ -15,7 +15,7 @@ fn policies_requests_and_answers_follow_their_schemas() {
         let written: Value = serde_json::from_slice(&fs::read(folder.0.join("policy.json")).unwrap()).unwrap();
         assert_eq!(follows(&policy, &written), None, "{method} {model}");
         for (change, to) in [
-            ("/version", json!(2)),
+            ("/version", json!(3)),
             ("/method", json!("fair")),
             ("/levels", json!([])),
             ("/q", json!({})),

@@ -105,6 +105,18 @@ fn merging_nothing_says_where_it_looked() {
 }
 
 #[test]
+fn a_file_with_a_header_alone_is_no_result_of_anything() {
+    let folder = Folder::new("header-alone");
+    let finished = run(&grid(), &Context::default(), &plan(&folder.0, "1/1", false, 1), &quiet).expect("cells");
+    let text = fs::read_to_string(&finished.file).expect("a file");
+    fs::write(&finished.file, text.lines().next().expect("a header").to_string() + "\n").expect("a file");
+    for partial in [false, true] {
+        let found = merge(std::slice::from_ref(&folder.0), &folder.0, &Context::default(), partial);
+        assert!(matches!(found, Err(RunError::NoResults { file }) if file == finished.file), "partial {partial}");
+    }
+}
+
+#[test]
 fn a_method_that_is_added_moves_no_other_digit() {
     let cells = cells();
     let Some(Cell::Synthetic(cell)) = cells.iter().find(|c| matches!(c, Cell::Synthetic(c) if c.methods.len() > 7))

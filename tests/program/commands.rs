@@ -37,7 +37,18 @@ fn study(name: &str, method: &str) -> Folder {
             file,
         ]);
     }
-    let learn = ["learn", "--data", "data.csv", "--method", method, "--save", "policy.json", "--discount", "0.7"];
+    let learn = [
+        "learn",
+        "--data",
+        "data.csv",
+        "--method",
+        method,
+        "--save",
+        "policy.json",
+        "--overwrite",
+        "--discount",
+        "0.7",
+    ];
     folder.succeed(
         &[
             &learn[..],
@@ -290,7 +301,18 @@ fn two_levels(name: &str, method: &str) -> Folder {
         let simulate = ["simulate", "--world", "linear", "--n", "90", "--t", "4", "--seed", seed, "--out", file];
         folder.succeed(&simulate);
     }
-    let learn = ["learn", "--data", "data.csv", "--method", method, "--save", "policy.json", "--discount", "0.7"];
+    let learn = [
+        "learn",
+        "--data",
+        "data.csv",
+        "--method",
+        method,
+        "--save",
+        "policy.json",
+        "--overwrite",
+        "--discount",
+        "0.7",
+    ];
     let quick = ["--replicates", "10", "--splits", "0", "--learner", "least-squares", "--save-anyway"];
     folder.succeed(&[&learn[..], &quick].concat());
     folder

@@ -28,8 +28,18 @@ fn a_policy_in_python_is_judged_alike() {
                 let world = ["simulate", "--world", "three-levels", "--n", "80", "--t", "5"];
                 folder.succeed(&[&world[..], &["--seed", seed, "--out", file]].concat());
             }
-            let learn =
-                ["learn", "--data", "data.csv", "--method", method, "--learner", learner, "--save", "policy.json"];
+            let learn = [
+                "learn",
+                "--data",
+                "data.csv",
+                "--method",
+                method,
+                "--learner",
+                learner,
+                "--save",
+                "policy.json",
+                "--overwrite",
+            ];
             let fit =
                 ["--model", "linear", "--noise", "additive", "--replicates", "10", "--splits", "0", "--save-anyway"];
             folder.succeed(&[&learn[..], &fit].concat());

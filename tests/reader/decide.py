@@ -41,7 +41,7 @@ def spline(knots, c, x):
 class Policy:
     def __init__(self, text):
         p = json.loads(text)
-        assert (p["format"], p["version"]) == ("counterfair policy", 1), "another format or version"
+        assert p["format"] == "counterfair policy" and p["version"] in (1, 2), "another format or version"
         self.method, self.levels, self.actions, self.p = p["method"], p["levels"], p["actions"], p["state_dim"]
         self.mechanism, self.q, self.memory = p.get("mechanism"), p["q"]["linear"], {}
 

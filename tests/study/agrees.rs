@@ -80,7 +80,7 @@ fn the_unit_of_the_reward_changes_no_conclusion_and_no_number_vanishes() {
     let plain = idle(3, 70, 1.0);
     for unit in [1e-6, 1e6] {
         let found = idle(3, 70, unit);
-        assert_eq!(report::sentence(&found.verdict), report::sentence(&plain.verdict));
+        assert_eq!(report::sentence(&found), report::sentence(&plain));
         let both = [&found, &plain].map(|study| study.policies.as_ref().unwrap().row("Random").unwrap().value);
         assert!((both[0].mean / unit - both[1].mean).abs() < 1e-6 * both[1].mean, "{both:?}");
         let page = page(&found, "units");

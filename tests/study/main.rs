@@ -3,6 +3,7 @@
 mod agrees;
 mod command;
 mod coverage;
+mod fairness;
 #[path = "../command_line/folder.rs"]
 mod folder;
 mod real;

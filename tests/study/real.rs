@@ -29,7 +29,7 @@ const STAR: &str = "Class type was assigned at random within schools and at entr
 
 /// The page's main numbers, to as many digits as every machine agrees on.
 fn story(found: &Study) -> String {
-    let mut text = format!("{}\n", counterfair::report::study::sentence(&found.verdict));
+    let mut text = format!("{}\n", counterfair::report::study::sentence(found));
     let data = &found.data;
     let levels: Vec<String> = data.levels.iter().map(|l| format!("{} {}", l.name, l.people)).collect();
     writeln!(
@@ -48,9 +48,8 @@ fn story(found: &Study) -> String {
     if let Some(policies) = &found.policies {
         writeln!(text, "received {:.2}", policies.received.mean).unwrap();
         for row in policies.rows.iter().take(3) {
-            let metric = row.cf_metric.map_or(f64::NAN, |m| m.upper);
-            writeln!(text, "{}: {:+.2} to received, CF metric at most {metric:.2}", row.name, row.minus_received.mean)
-                .unwrap();
+            let metric = row.cf_metric.map_or("not given".into(), |metric| format!("at most {:.2}", metric.upper));
+            writeln!(text, "{}: {:+.2} to received, CF metric {metric}", row.name, row.minus_received.mean).unwrap();
             let (low, high) = row.value.interval.unwrap();
             assert!(policies.allowed.0 <= low && high <= policies.allowed.1, "{row:?}");
         }

@@ -10,7 +10,7 @@
 use super::memory::{MemoryError, MemoryStore, Remembered};
 use super::{Request, record};
 use crate::fair::Policy;
-use crate::kernel::data::{Labels, end_of_links, name_aside, quietly};
+use crate::kernel::data::{Labels, end_of_links, name_aside, private, quietly};
 use redb::{
     Builder, Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, Table, TableDefinition,
     WriteTransaction,
@@ -281,6 +281,8 @@ fn start(path: &Path, about: &About) -> Result<(), MemoryError> {
 fn create(path: &Path, about: &About) -> Result<Database, MemoryError> {
     let file = path.display().to_string();
     let _ = std::fs::remove_file(path);
+    // The store fills an empty file, and keeps the mode that it has: nobody but its owner reads what is remembered of people.
+    private().write(true).create_new(true).open(path).map_err(|e| io(&file, e))?;
     let database = Builder::new().set_cache_size(CACHE_BYTES).create(path).map_err(|e| failed(&file, e))?;
     let write = begin(&database, &file)?;
     {

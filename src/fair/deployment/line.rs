@@ -173,6 +173,12 @@ impl<'a> Line<'a> {
             forget: Option<bool>,
         }
         let malformed = |problem: &dyn ToString| RequestError::Malformed(problem.to_string());
+        // A list of the same values in the same order would be taken for an object.
+        if text.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|first| *first == b'[') {
+            return Err(malformed(
+                &"a request is an object such as {\"id\": …, \"z\": …, \"state\": […]}, and this is a list",
+            ));
+        }
         let Written { id, z, state, action, time, forget } =
             serde_json::from_slice(text).map_err(|error| malformed(&error))?;
         let name_of_id = name(id).ok_or_else(|| RequestError::Id(id.get().into()))?;
@@ -226,5 +232,6 @@ fn written_id(text: &[u8]) -> Option<Box<RawValue>> {
     struct Somebody {
         id: Box<RawValue>,
     }
-    serde_json::from_slice::<Somebody>(text).ok().map(|somebody| somebody.id)
+    let is_object = text.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+    serde_json::from_slice::<Somebody>(text).ok().filter(|_| is_object).map(|somebody| somebody.id)
 }

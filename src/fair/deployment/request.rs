@@ -71,19 +71,19 @@ pub enum RequestError {
         needed: usize,
     },
     /// A first request with a previous action.
-    #[error("the first line about {id} has a previous action, but nothing is remembered of them")]
+    #[error("the first line about a person has a previous action, but nothing is remembered of them")]
     NothingRemembered {
         /// The person.
         id: String,
     },
     /// A further request without the action taken in between.
-    #[error("a further line about {id} needs the action taken since the last one")]
+    #[error("a further line about a person needs the action taken since the last one")]
     MissingAction {
         /// The person.
         id: String,
     },
     /// A level that differs from the one remembered.
-    #[error("z of {id} was {was:?}, now {now:?}")]
+    #[error("z of this person was {was:?}, now {now:?}")]
     LevelChanged {
         /// The person.
         id: String,
@@ -93,7 +93,7 @@ pub enum RequestError {
         now: String,
     },
     /// t ≤ the number of decisions already taken, and not the same request as then.
-    #[error("time {time} of {id} is past: {decisions} decisions are remembered, the last was {action:?}")]
+    #[error("time {time} of this person is past: {decisions} decisions are remembered, the last was {action:?}")]
     Past {
         /// The person.
         id: String,
@@ -105,7 +105,7 @@ pub enum RequestError {
         action: String,
     },
     /// t is the last decision's time, but the request differs from the one that was answered then.
-    #[error("time {time} of {id} was answered with {action:?} to another request: {differs} differs")]
+    #[error("time {time} of this person was answered with {action:?} to another request: {differs} differs")]
     Conflict {
         /// The person.
         id: String,
@@ -117,7 +117,7 @@ pub enum RequestError {
         differs: &'static str,
     },
     /// t > one more than the number of decisions taken.
-    #[error("time {time} of {id} leaves a gap: {decisions} decisions are remembered, the next is time {}", decisions + 1)]
+    #[error("time {time} of this person leaves a gap: {decisions} decisions are remembered, the next is time {}", decisions + 1)]
     Gap {
         /// The person.
         id: String,
@@ -127,7 +127,7 @@ pub enum RequestError {
         decisions: u64,
     },
     /// A counterfactual state that is not a finite number.
-    #[error("a counterfactual state of {id} is {value}: the mechanism was led beyond its range")]
+    #[error("a counterfactual state of this person is {value}: the mechanism was led beyond its range")]
     Overflow {
         /// The person.
         id: String,
@@ -135,7 +135,7 @@ pub enum RequestError {
         value: f64,
     },
     /// An action value that is not a finite number, so that actions cannot be compared.
-    #[error("the value of action {action} for {id} is {value}: the state lies beyond what the policy can value")]
+    #[error("the value of action {action} for this person is {value}: the state lies beyond what the policy can value")]
     Value {
         /// The person.
         id: String,

@@ -1,8 +1,8 @@
 //! A policy on disk: everything deployment needs, in one versioned JSON file.
 
 use super::file::{self, FileError, Header};
-use super::{Deployment, Error, Method, People, Program, ProgramError, Seen, StoredQ};
-use crate::kernel::data::{Columns, Labels, MissingRepair, ReadOptions, RowConvention, atomically};
+use super::{Deployment, Error, Method, People, Program, ProgramError, Reservation, Seen, StoredQ, reservation};
+use crate::kernel::data::{Columns, Labels, MissingRepair, ReadOptions, RowConvention, privately};
 use crate::kernel::learn::{ActionValue, Agent, Outcome};
 use crate::kernel::model::Mechanism;
 use crate::kernel::model::fitted::{Certificate, Fitted};
@@ -13,8 +13,11 @@ use std::path::Path;
 #[cfg(test)]
 pub(super) mod tests;
 
-/// The version of the file format this build writes and reads.
-pub const VERSION: u32 = 1;
+/// The version of the file format this build writes for a policy with reservations, and the newest it reads.
+pub const VERSION: u32 = 2;
+
+/// The version of a policy without reservations. Programs that know no other would serve one with reservations in silence.
+const PLAIN: u32 = 1;
 
 /// What the file says it is.
 pub(super) const FORMAT: &str = "counterfair policy";
@@ -71,6 +74,9 @@ pub struct Policy {
     /// The range of what it learned from, in the coordinates that the action value reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) seen: Option<Seen>,
+    /// What must be said wherever it goes; see [`reservations`](Self::reservations).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    reservations: Vec<Reservation>,
     /// How it came to be.
     pub manifest: Manifest,
 }
@@ -108,7 +114,7 @@ impl Policy {
             parts;
         Self {
             format: FORMAT.into(),
-            version: VERSION,
+            version: PLAIN,
             method,
             levels,
             actions,
@@ -120,8 +126,28 @@ impl Policy {
             q,
             certificate: None,
             seen,
+            reservations: vec![],
             manifest,
         }
+    }
+
+    /// The same policy with what must be said wherever it goes.
+    pub(super) fn with_reservations(self, reservations: Vec<Reservation>) -> Self {
+        let version = if reservations.is_empty() { PLAIN } else { VERSION };
+        Self { version, reservations, ..self }
+    }
+
+    /// What must be said wherever the policy goes: why nothing could be learned from its data, or why its unfairness is not known.
+    ///
+    /// Files of version 1 do not say it of themselves; of them this is that a state is kept, which their mechanism tells.
+    pub fn reservations(&self) -> Vec<Reservation> {
+        if !self.reservations.is_empty() {
+            return self.reservations.clone();
+        }
+        let numbered = || (1..=self.state_dim).map(|j| format!("state{j}")).collect();
+        let states = if self.columns.states.is_empty() { numbered() } else { self.columns.states.clone() };
+        let outputs: Vec<String> = states.into_iter().chain([self.columns.reward.clone()]).collect();
+        self.mechanism.as_ref().and_then(|mechanism| reservation::accepted(mechanism, &outputs)).into_iter().collect()
     }
 
     /// The same policy with a certificate.
@@ -139,7 +165,7 @@ impl Policy {
         Self::from_json(&text, &file)
     }
 
-    /// Writes the policy file that [`load`](Self::load) and `counterfair decide` read; whole or not at all.
+    /// Writes the policy file that [`load`](Self::load) and `counterfair decide` read; whole or not at all, and a new file for its owner alone.
     ///
     /// # Errors
     /// [`Error::Write`]; [`Error::Program`] for a program, which is in no file.
@@ -147,7 +173,7 @@ impl Policy {
         if self.program().is_some() {
             return Err(ProgramError::NotSaved.into());
         }
-        Ok(atomically(path.as_ref(), |out| Ok(serde_json::to_writer_pretty(out, self)?))?)
+        Ok(privately(path.as_ref(), |out| Ok(serde_json::to_writer_pretty(out, self)?))?)
     }
 
     /// [`read_people_with`](Self::read_people_with), with a repair and otherwise as the file shows itself.
@@ -211,8 +237,8 @@ impl Policy {
     pub fn from_json(text: &[u8], file: &str) -> Result<Self, FileError> {
         const EXPECTED: &str = "not a counterfair policy";
         let Header { format, version } = file::parse(text, file, EXPECTED)?;
-        if format != FORMAT || version != VERSION {
-            let reads = format!("{FORMAT:?}, version {VERSION}");
+        if format != FORMAT || !(PLAIN..=VERSION).contains(&version) {
+            let reads = format!("{FORMAT:?}, versions {PLAIN} to {VERSION}");
             return Err(FileError::Version { file: file.into(), format, version, reads });
         }
         let policy: Self = file::parse(text, file, EXPECTED)?;
@@ -232,6 +258,9 @@ impl Policy {
         }
         if self.actions != Labels::new(self.actions.names().iter().cloned()) {
             return Some(format!("action names {:?} are not sorted and distinct", self.actions.names()));
+        }
+        if (self.version == PLAIN) != self.reservations.is_empty() {
+            return Some(format!("version {} with {} reservations", self.version, self.reservations.len()));
         }
         if self.q.inputs() != width {
             return Some(format!("the action value reads {} numbers, the method shows {width}", self.q.inputs()));

@@ -127,7 +127,7 @@ fn a_file_is_read_from_where_it_is_and_missed_where_it_is_not() {
 #[test]
 fn another_format_or_version_is_named_before_anything_else_is_read() {
     for (text, format, version) in [
-        (r#"{"format": "counterfair policy", "version": 2}"#, "counterfair policy", 2),
+        (r#"{"format": "counterfair policy", "version": 3}"#, "counterfair policy", 3),
         (r#"{"format": "fairness", "version": 1}"#, "fairness", 1),
     ] {
         match Policy::from_json(text.as_bytes(), "p") {

@@ -1,7 +1,7 @@
 //! May one believe the counterfactuals? Noise models, tests with sizes and corrected p-values, support, gain.
 
 use super::verdict::{SD_RATIO, SHAPE_DISTANCE, SUPPORT_OUTSIDE};
-use crate::fair::{People, Preprocessed};
+use crate::fair::{About, People, Preprocessed, Reservation};
 use crate::kernel::model::fitted::{FittedNoise, Nature};
 use crate::kernel::numeric::holm;
 use crate::kernel::preprocess::noise_check::{Equality, OutputCheck};
@@ -73,8 +73,8 @@ pub struct LevelSupport {
 const SIGNIFICANCE: f64 = 0.01;
 
 impl Believe {
-    /// Looks at a mechanism fitted to everybody.
-    pub(super) fn of(people: &People, done: &Preprocessed) -> Self {
+    /// Looks at a mechanism fitted to everybody, about which there may be reservations.
+    pub(super) fn of(people: &People, done: &Preprocessed, reservations: &[Reservation]) -> Self {
         let names = people.state_names();
         let report = done.mechanism.fitted_noise().map(FittedNoise::report);
         let name = |check: &OutputCheck| match (check.is_reward, check.is_first) {
@@ -134,10 +134,11 @@ impl Believe {
             .iter()
             .map(|s| LevelSupport { level: level(s.level), states: s.states, outside: s.outside })
             .collect();
+        let categories = reservations.iter().filter(|r| r.about == About::RecordedSteps).map(|r| r.says.clone());
         let doubts =
             outputs.iter().flat_map(OutputBelief::doubts).chain(support.iter().filter_map(LevelSupport::doubt));
         Self {
-            doubts: doubts.collect(),
+            doubts: categories.chain(doubts).collect(),
             tests: after.iter().filter(|p| !p.is_nan()).count(),
             gain: done.mechanism.gain(),
             outputs,
@@ -153,13 +154,6 @@ impl OutputBelief {
         let mut doubts = Vec::new();
         if !self.is_carried {
             return doubts;
-        }
-        // The first state takes the values of the later ones: said once.
-        if let Some(count) = self.few_values.filter(|_| !self.name.starts_with("first ")) {
-            doubts.push(format!(
-                "{} takes {count} values, which do not determine its noise (--keep it if the attribute has no effect on it, or an accepted one)",
-                self.name
-            ));
         }
         if self.few_values.is_none() && variance_holm < SIGNIFICANCE && sd_ratio >= SD_RATIO {
             doubts.push(format!(
@@ -216,12 +210,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_carried_over_and_first_states_of_few_values_are_not_counted_twice() {
+    fn what_is_not_carried_over_and_what_takes_few_values_is_not_doubted_for_its_spread() {
         let far = tests(2.0, 1e-9, 0.3, 1e-9);
         assert!(OutputBelief { is_carried: false, ..output(far) }.doubts().is_empty());
         let few = OutputBelief { few_values: Some(2), ..output(far) };
-        assert_eq!(few.doubts().len(), 1);
-        assert!(OutputBelief { name: "first weight".into(), ..few }.doubts().is_empty());
+        assert!(few.doubts().is_empty(), "it is doubted for its values");
     }
 
     #[test]

@@ -44,7 +44,11 @@ pub mod internals {
 pub(crate) use internals::*;
 
 use super::audit::FEW_PEOPLE;
-use super::{Error, FittedPreprocessing, Learned, Learner, Method, People, Policy, Sample, Sensitivity, preprocess};
+use super::recorded_steps::Values;
+use super::{
+    About, Error, FittedPreprocessing, Learned, Learner, Method, People, Policy, Sample, Sensitivity, preprocess,
+    reservation,
+};
 use crate::kernel::data::{Panel, RowConvention};
 use crate::kernel::evaluate::PanelDraws;
 use crate::kernel::evaluate::recorded::{Dropout, RecordedSettings, StayingModel, recorded_values};
@@ -107,6 +111,9 @@ pub struct Study {
     pub version: u32,
     /// What it comes to.
     pub verdict: Verdict,
+    /// What is accepted by assumption, because a state is kept as observed in every world.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<String>,
     /// What should be known before the numbers are used, one sentence each.
     pub cautions: Vec<String>,
     /// What is known about the study and the file does not say.
@@ -133,6 +140,13 @@ pub struct Study {
     #[serde(skip)]
     #[doc(hidden)]
     pub judged: Vec<(usize, Vec<Policy>)>,
+}
+
+impl Study {
+    /// Whether there are ids in it, which were asked for: then what is written of it is its owner's alone.
+    pub fn names_people(&self) -> bool {
+        self.treated.as_ref().is_some_and(|treated| !treated.people.is_empty()) || !self.data.repairs.cuts.is_empty()
+    }
 }
 
 /// How a study was done.
@@ -200,6 +214,7 @@ pub fn study(people: &People, settings: &StudySettings, watch: &mut dyn FnMut(&s
         format: "counterfair study",
         version: VERSION,
         verdict: Verdict::CannotSupport { because: vec![] },
+        accepted: None,
         cautions: people.sample().map(Sample::to_string).into_iter().collect(),
         notes: settings.notes.clone(),
         data,
@@ -212,6 +227,7 @@ pub fn study(people: &People, settings: &StudySettings, watch: &mut dyn FnMut(&s
         judged: vec![],
     };
     let mut evidence = Evidence::of_data(&study.data);
+    study.accepted = reservation::accepted_through(learner.preprocessing.mechanism.keep, &people.output_names());
     if evidence.stops() {
         study.verdict = decide(&evidence);
         return Ok(study);
@@ -242,8 +258,10 @@ fn fill(
     let panel = people.panel();
     watch("fitting counterfactuals");
     let preprocessed = preprocess(panel, &learner.preprocessing, &mut |_| {})?;
-    let believe = Believe::of(people, &preprocessed);
+    let reservations = reservation::of_mechanism(&preprocessed.mechanism, &Values::of(panel), people);
+    let believe = Believe::of(people, &preprocessed, &reservations);
     evidence.doubts = believe.doubts.clone();
+    evidence.accepts = reservations.iter().any(|r| r.about == About::KeptState);
     study.believe = Some(believe);
     let views = settings.program.as_ref().map(|_| FittedPreprocessing::of(people, &preprocessed));
     drop(preprocessed);
@@ -273,7 +291,8 @@ fn fill(
     study.done.fold_sizes = crossed.fold_sizes();
 
     watch("estimating values");
-    let policies = SideBySide::of(people, &crossed, learner, recorded, watch)?;
+    let unmeasured = reservations.first().map(|r| r.says.as_str());
+    let policies = SideBySide::of(people, &crossed, learner, recorded, unmeasured, watch)?;
     evidence.read(&policies, panel, &crossed);
     study.cautions.extend(policies.warnings.iter().cloned());
     study.cautions.extend(crossed.program.as_ref().map(Judged::caution));
@@ -290,7 +309,7 @@ fn fill(
     study.treated = Some(Treated::of(panel, &crossed, &policies, settings));
 
     watch("asking how much must be wrong");
-    if let Some(certificate) = &learned.policy.certificate {
+    if let (Some(certificate), None) = (&learned.policy.certificate, unmeasured) {
         let draws = PanelDraws::draw(panel, Stream::new(learner.seed).named("sensitivity"));
         let ours = policies.row("Ours");
         let along = ours.is_some_and(|row| row.doubly_robust.is_some()).then(|| crossed.probabilities("Ours"));

@@ -2,7 +2,7 @@
 
 use super::CONFIDENCE;
 use super::cross_fit::Along;
-use crate::fair::{Error, FittedPreprocessing, Learner, Method, Policy, ProgramCommand};
+use crate::fair::{Error, FittedPreprocessing, Learner, Method, Policy, ProgramCommand, Reservation};
 use crate::kernel::data::Panel;
 use crate::kernel::evaluate::{
     Carried, PanelDraws, Refitted, SimulatedValue, Simulation, UnfairnessLaw, Yardstick, probabilities_along,
@@ -77,6 +77,11 @@ impl Judged {
             _ => None,
         };
         Ok(Along { name: PROGRAM.into(), probabilities, worlds })
+    }
+
+    /// Why its unfairness is not measured, if it is not: what must be said of the preprocessing that it came with.
+    pub fn unmeasured(&self) -> Option<String> {
+        self.policy.reservations().into_iter().find(Reservation::is_about_fairness).map(|r| r.says)
     }
 
     /// The law of its CF metric.

@@ -3,6 +3,7 @@
 use super::cross_fit::{Crossed, LEARNED, always};
 use super::data::by_column;
 use super::{Bounded, CONFIDENCE, Number, PROGRAM};
+use crate::fair::audit::contradicted;
 use crate::fair::{Error, Learner, People};
 use crate::kernel::evaluate::recorded::{Dropout, RecordedSettings, RecordedValues, Resampled, recorded_values};
 use crate::kernel::evaluate::{CrossFitted, ParityGap, SimulatedValue, Simulation, parity_gap_of};
@@ -28,6 +29,8 @@ pub struct SideBySide {
     pub rows: Vec<PolicyRow>,
     /// Why there is no CF metric, where there is none.
     pub no_metric: Option<String>,
+    /// Policies whose CF metric is withheld, by name, and why.
+    pub withheld: Vec<(String, String)>,
     /// Why there is no fair value, where there is none.
     pub no_fair_value: Option<String>,
     /// What must be known before the numbers are used.
@@ -89,14 +92,17 @@ impl SideBySide {
         crossed: &Crossed,
         learner: &Learner,
         settings: &RecordedSettings,
+        unmeasured: Option<&str>,
         watch: &mut dyn FnMut(&str),
     ) -> Result<Self, Error> {
         let panel = people.panel();
         let policies = crossed.borrowed();
         let values = recorded_values(panel, &policies, settings)?;
         watch("following people in all worlds");
+        // Where noise is not known or unfairness not measured, neither are the differences between worlds.
+        let known = || unmeasured.map_or(Ok(()), |why| Err(why.to_string()));
         let laws: Result<Vec<CrossFitted>, String> =
-            (0..LEARNED.len()).map(|which| crossed.unfairness(which, CONFIDENCE)).collect();
+            known().and_then(|()| (0..LEARNED.len()).map(|which| crossed.unfairness(which, CONFIDENCE)).collect());
         let no_metric = laws.as_ref().err().cloned();
         let laws = laws.unwrap_or_default();
         watch("following people under each policy");
@@ -109,12 +115,12 @@ impl SideBySide {
                 .transpose()?,
             completed: settings.dropout != Dropout::AsRecorded,
         };
-        let simulated = crossed.simulated(&simulation);
+        let simulated = known().and_then(|()| crossed.simulated(&simulation));
         let no_fair_value = simulated.as_ref().err().cloned();
         let simulated = simulated.unwrap_or_default();
         let mut rows = rows(people, &values, &laws, &simulated);
         for row in rows.iter_mut().filter(|row| LEARNED.iter().any(|(name, _)| *name == row.name)) {
-            row.parity_gap = row.cf_metric.and_then(|_| crossed.parity_gap(panel, &row.name, CONFIDENCE));
+            row.parity_gap = crossed.parity_gap(panel, &row.name, CONFIDENCE);
         }
         let left: Vec<String> = rows
             .iter()
@@ -130,22 +136,26 @@ impl SideBySide {
             })
         });
         if let Some(program) = &crossed.program {
+            let unmeasured = unmeasured.map(String::from).or_else(|| program.unmeasured());
             let law = program.unfairness(panel);
             let followed = program.simulated(panel, &simulation);
             program.failure()?;
             if let Some(row) = rows.iter_mut().find(|row| row.name == PROGRAM) {
                 if let Ok(law) = law {
-                    row.cf_metric = Some(Bounded::from(&law.metric));
+                    row.cf_metric = unmeasured.is_none().then(|| Bounded::from(&law.metric));
                     row.parity_gap = Some(law.parity_gap);
                 }
-                if let Ok(found) = followed {
+                if let (Ok(found), None) = (followed, unmeasured) {
                     row.simulate(&found, values.allowed, panel.people());
                 }
             }
         }
+        let withheld = withhold(&mut rows);
         let corrected = holm(&rows.iter().map(|row| row.p_value).collect::<Vec<_>>());
         rows.iter_mut().zip(corrected).for_each(|(row, p)| row.p_holm = p);
         let name = |k: usize| panel.levels().name(k).to_string();
+        // Where a bound is withheld, none is given of its pairs of levels, nor of anybody's decisions.
+        let laws = if withheld.is_empty() { laws } else { vec![] };
         let pairs = laws.first().map_or(vec![], |first| {
             let of = |(i, ((a, b), _)): (usize, &((usize, usize), Law))| {
                 (name(*a), name(*b), laws.iter().map(|found| Bounded::from(&found.law.pairs[i].1)).collect())
@@ -170,6 +180,7 @@ impl SideBySide {
             received_parity_gap: received_gap(panel),
             rows,
             no_metric,
+            withheld,
             no_fair_value,
             // Warnings about policies that nobody would use say nothing about the study.
             warnings: values
@@ -192,6 +203,23 @@ impl SideBySide {
     pub fn row(&self, name: &str) -> Option<&PolicyRow> {
         self.rows.iter().find(|row| row.name == name)
     }
+}
+
+/// Takes away bounds that lie below the lower bound of the same policy, and those of mixtures with it; says of which policies, and why.
+fn withhold(rows: &mut [PolicyRow]) -> Vec<(String, String)> {
+    let contradicts = |row: &PolicyRow| {
+        let why = contradicted(row.cf_metric?.upper, row.parity_gap.as_ref()?)?;
+        Some((row.name.clone(), why))
+    };
+    let mut withheld: Vec<(String, String)> = rows.iter().filter_map(contradicts).collect();
+    if withheld.iter().any(|(name, _)| name == "Ours" || name == "Full") {
+        let mixtures = rows.iter().filter(|row| row.name.contains(" % Ours, ") && row.cf_metric.is_some());
+        withheld.extend(mixtures.map(|row| (row.name.clone(), "it mixes Ours and Full".into())));
+    }
+    for row in rows.iter_mut().filter(|row| withheld.iter().any(|(name, _)| *name == row.name)) {
+        row.cf_metric = None;
+    }
+    withheld
 }
 
 fn is_about_everybody(text: &str) -> bool {

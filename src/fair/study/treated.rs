@@ -16,8 +16,9 @@ pub struct Treated {
     pub replicates: usize,
     /// Shares of actions over time, for what people received and for Ours.
     pub over_time: Vec<OverTime>,
-    /// The share of people of whom Ours would decide at least one decision in ten otherwise in another world, on average over refits.
-    pub people_affected: f64,
+    /// The share of people of whom Ours would decide at least one decision in ten otherwise in another world, on average over refits; `None`
+    /// where other worlds are not known.
+    pub people_affected: Option<f64>,
     /// The people for whom that share is largest, where they were asked for.
     pub people: Vec<PersonTreated>,
 }
@@ -100,7 +101,7 @@ impl Treated {
             measures,
             replicates: settings.group_replicates,
             over_time,
-            people_affected: affected as f64 / panel.people().max(1) as f64,
+            people_affected: (!by_person.is_empty()).then(|| affected as f64 / panel.people().max(1) as f64),
             people: order.iter().take(settings.show_ids).map(person).collect(),
         }
     }

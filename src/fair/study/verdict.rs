@@ -5,7 +5,8 @@
 //! | verdict | when |
 //! |---|---|
 //! | data cannot support a policy | one level or one action; one and the same reward throughout; a level with fewer than [`FEWEST_AT_A_LEVEL`] people; a fit that failed; learning that did not end well; Ours takes one action for everybody; refits on half of the people change at least [`MOST_CHANGED`] of the decisions; at least [`UNSUPPORTED`] of Ours' decisions are actions that people like that hardly ever received; at least [`HELD`] of its action values had to be held within what rewards allow; no interval |
-//! | counterfactuals are not to be believed | a coordinate of few values that is carried over; residual spread ([`SD_RATIO`]) or shape ([`SHAPE_DISTANCE`]) that differs between levels beyond the noise model, by a p-value below 0.01 after Holm's correction; [`SUPPORT_OUTSIDE`] or more of a level's counterfactual states where nobody of that level was seen; no CF metric |
+//! | counterfactuals are not to be believed | a coordinate recorded in categories that is carried over; residual spread ([`SD_RATIO`]) or shape ([`SHAPE_DISTANCE`]) that differs between levels beyond the noise model, by a p-value below 0.01 after Holm's correction; [`SUPPORT_OUTSIDE`] or more of a level's counterfactual states where nobody of that level was seen; no CF metric |
+//! | unfairness is not measured | a state is kept as observed in every world: unfairness that goes through it is accepted by assumption |
 //! | worth more, worth less | the 95 % interval of Ours minus what people received excludes 0 |
 //! | no difference can be seen | otherwise |
 //!
@@ -13,6 +14,7 @@
 
 use super::cross_fit::Crossed;
 use super::{DataSummary, Number, SideBySide};
+use crate::fair::reservation::DataAlone;
 use crate::kernel::data::Panel;
 use serde::Serialize;
 
@@ -47,6 +49,11 @@ pub enum Verdict {
         /// Why, one reason each.
         because: Vec<String>,
     },
+    /// Unfairness that goes through a kept state is accepted by assumption: there is no bound of it, and no recommendation.
+    NotMeasured {
+        /// Ours minus what people received.
+        difference: Number,
+    },
     /// Ours cannot be told apart from what people received.
     NoDifference {
         /// Ours minus what people received.
@@ -80,16 +87,12 @@ impl Verdict {
 /// What the rules read.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
-    /// K.
-    pub levels: usize,
-    /// |A|.
-    pub actions: usize,
+    /// What may leave nothing to learn.
+    pub data: DataAlone,
     /// The level with the fewest people.
     pub smallest_level: Option<(String, usize)>,
     /// A fit that failed, in words.
     pub failed: Option<String>,
-    /// The reward, where it is the same after every decision.
-    pub constant_reward: Option<f64>,
     /// Learning that did not end well, in words.
     pub unfit: Option<String>,
     /// The degree of the differences between actions; 0 treats everybody alike.
@@ -110,6 +113,8 @@ pub struct Evidence {
     pub unfairness: Option<f64>,
     /// Why there is no CF metric.
     pub no_metric: Option<String>,
+    /// Whether unfairness that goes through a state is accepted by assumption.
+    pub accepts: bool,
 }
 
 impl Evidence {
@@ -117,11 +122,13 @@ impl Evidence {
     pub(super) fn of_data(data: &DataSummary) -> Self {
         let smallest = data.levels.iter().min_by_key(|level| level.people);
         Self {
-            levels: data.levels.len(),
-            actions: data.actions.len(),
+            data: DataAlone {
+                levels: data.levels.len(),
+                actions: data.actions.len(),
+                decisions: data.decisions,
+                rewards: data.rewards.map(|(low, _, high)| (low, high)),
+            },
             smallest_level: smallest.map(|level| (level.name.clone(), level.people)),
-            constant_reward: data.rewards.and_then(|(low, _, high)| (low == high).then_some(low)),
-            failed: (data.decisions == 0).then(|| "there is no decision on record".to_string()),
             ..Self::default()
         }
     }
@@ -139,21 +146,14 @@ impl Evidence {
             self.unsupported = ours.unsupported.unwrap_or(0.0);
             self.held = ours.held.unwrap_or(0.0);
         }
-        self.no_metric = policies.no_metric.clone();
+        let of_ours = policies.withheld.iter().find(|(name, _)| name == "Ours").map(|(_, why)| why.clone());
+        self.no_metric = policies.no_metric.clone().or(of_ours);
         self.most_taken = crossed.probabilities("Ours").and_then(|along| most_taken(panel, along));
     }
 
     fn about_data(&self) -> Vec<String> {
         let mut because: Vec<String> = self.failed.iter().cloned().collect();
-        if self.levels < 2 {
-            because.push("everybody has the same level of the attribute: there is nobody to be fair between".into());
-        }
-        if self.actions < 2 {
-            because.push("everybody received the same action: nothing is known about another".into());
-        }
-        if let Some(reward) = self.constant_reward {
-            because.push(format!("the reward is {reward} after every decision: no policy is worth more than another"));
-        }
+        because.extend(self.data.reasons());
         if let Some((name, people)) = self.smallest_level.as_ref().filter(|(_, n)| *n < FEWEST_AT_A_LEVEL) {
             because.push(format!(
                 "level {name} has {people} people, and {FEWEST_AT_A_LEVEL} are the fewest for a level's own mechanism"
@@ -217,6 +217,9 @@ pub fn decide(evidence: &Evidence) -> Verdict {
     if !because.is_empty() {
         return Verdict::CannotSupport { because };
     }
+    if let (Some(difference), true, true) = (evidence.difference, evidence.accepts, evidence.doubts.is_empty()) {
+        return Verdict::NotMeasured { difference };
+    }
     let because: Vec<String> = evidence.doubts.iter().chain(&evidence.no_metric).cloned().collect();
     let (Some(difference), Some(unfairness), true) = (evidence.difference, evidence.unfairness, because.is_empty())
     else {
@@ -255,8 +258,7 @@ mod tests {
 
     fn sound() -> Evidence {
         Evidence {
-            levels: 2,
-            actions: 3,
+            data: DataAlone { levels: 2, actions: 3, decisions: 9, rewards: Some((-1.0, 2.5)) },
             smallest_level: Some(("f".into(), FEWEST_AT_A_LEVEL)),
             contrast_degree: Some(1),
             most_taken: Some(("a".into(), 0.98)),
@@ -289,11 +291,11 @@ mod tests {
     #[test]
     fn each_limit_by_itself_stops_the_recommendation() {
         let one = |found: Vec<String>, word: &str| assert!(found.len() == 1 && found[0].contains(word), "{found:?}");
-        one(reasons(|e| e.levels = 1), "same level");
-        one(reasons(|e| e.actions = 1), "same action");
+        one(reasons(|e| e.data.levels = 1), "same level");
+        one(reasons(|e| e.data.actions = 1), "same action");
         one(reasons(|e| e.smallest_level = Some(("f".into(), FEWEST_AT_A_LEVEL - 1))), "level f has 19 people");
         one(reasons(|e| e.failed = Some("a level without data".into())), "without data");
-        one(reasons(|e| e.constant_reward = Some(2.5)), "2.5 after every decision");
+        one(reasons(|e| e.data.rewards = Some((2.5, 2.5))), "2.5 after every decision");
         one(reasons(|e| e.unfit = Some("learning diverged".into())), "diverged");
         one(reasons(|e| e.contrast_degree = Some(0)), "one action to all");
         one(reasons(|e| (e.contrast_degree, e.most_taken) = (Some(0), Some(("a".into(), 1.0)))), "one action to all");
@@ -308,7 +310,7 @@ mod tests {
     #[test]
     fn data_are_asked_before_the_policy_and_the_policy_before_counterfactuals() {
         let all = |e: &mut Evidence| {
-            e.levels = 1;
+            e.data.levels = 1;
             e.changed = 0.5;
             e.doubts = vec!["few values".into()];
         };
@@ -318,6 +320,19 @@ mod tests {
         assert_eq!(decide(&doubted), Verdict::NotBelievable { because: vec!["few values".into()] });
         let none = Evidence { unfairness: None, no_metric: Some("a net".into()), ..sound() };
         assert_eq!(decide(&none), Verdict::NotBelievable { because: vec!["a net".into()] });
+    }
+
+    /// Whatever it would be worth, and whether or not somebody computed a bound.
+    #[test]
+    fn what_is_accepted_by_assumption_is_never_recommended() {
+        for (low, high) in [(0.1, 0.7), (-0.1, 0.7), (-0.7, -0.1)] {
+            let evidence = Evidence { accepts: true, difference: Some(number(low, high)), ..sound() };
+            let verdict = decide(&evidence);
+            assert_eq!(verdict, Verdict::NotMeasured { difference: number(low, high) });
+            assert!(!verdict.recommends());
+            let doubted = Evidence { doubts: vec!["coarse".into()], ..evidence };
+            assert_eq!(decide(&doubted), Verdict::NotBelievable { because: vec!["coarse".into()] });
+        }
     }
 
     #[test]

@@ -29,7 +29,56 @@ pub struct WriteError {
 /// # Errors
 /// [`WriteError`] with what the system said.
 pub fn atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), WriteError> {
-    in_place(path, write).map_err(|source| WriteError { path: path.to_path_buf(), source })
+    written(path, Readers::AsUsual, write)
+}
+
+/// [`atomically`] for what is about individual people: a new file is its owner's alone (mode 0600). An old file's mode is kept: somebody may
+/// have shared it on purpose.
+///
+/// # Errors
+/// [`WriteError`] with what the system said.
+pub fn privately(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), WriteError> {
+    written(path, Readers::OwnerAlone, write)
+}
+
+/// Who may read a file that is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readers {
+    /// Whoever the umask lets.
+    AsUsual,
+    /// Its owner.
+    OwnerAlone,
+}
+
+/// [`atomically`] or [`privately`].
+///
+/// # Errors
+/// [`WriteError`] with what the system said.
+pub fn written(
+    path: &Path,
+    readers: Readers,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), WriteError> {
+    in_place(path, readers, write).map_err(|source| WriteError { path: path.to_path_buf(), source })
+}
+
+/// Options that make a file which its owner alone may read and write.
+pub fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Makes a folder, and those above it, that their owner alone may enter; one that is there stays as it is.
+///
+/// # Errors
+/// What the system said.
+pub fn create_private_folder(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(path)
 }
 
 /// What can be seen before any work: whether a file could be written there. Nothing is left behind.
@@ -45,13 +94,13 @@ pub fn can_be_written(path: &Path) -> Result<(), WriteError> {
         match fs::metadata(&target) {
             Ok(found) if found.is_dir() => Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory")),
             Ok(found) if !found.is_file() => Ok(()),
-            _ => Aside::create(&target).map(drop),
+            _ => Aside::create(&target, Readers::OwnerAlone).map(drop),
         }
     };
     tried().map_err(|source| WriteError { path: path.to_path_buf(), source })
 }
 
-fn in_place(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn in_place(path: &Path, readers: Readers, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     if let Some(mut stream) = standard_stream(path) {
         write(&mut *stream)?;
         return stream.flush();
@@ -64,7 +113,7 @@ fn in_place(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
         _ => {}
     }
     remove_leftovers(&target);
-    let (aside, file) = Aside::create(&target)?;
+    let (aside, file) = Aside::create(&target, readers)?;
     if let Some(old) = old {
         // Before the first byte is written: nobody who may not read the old file may read the new one.
         file.set_permissions(old.permissions())?;
@@ -137,13 +186,14 @@ pub fn name_aside(path: &Path) -> io::Result<PathBuf> {
 struct Aside(Option<PathBuf>);
 
 impl Aside {
-    fn create(target: &Path) -> io::Result<(Self, File)> {
+    fn create(target: &Path, readers: Readers) -> io::Result<(Self, File)> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let prefix = aside_prefix(target)?;
         loop {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
             let path = target.with_file_name(format!("{prefix}{}-{count}{SUFFIX}", std::process::id()));
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
+            let mut options = if readers == Readers::OwnerAlone { private() } else { OpenOptions::new() };
+            match options.write(true).create_new(true).open(&path) {
                 Ok(file) => {
                     // A lock says that somebody is at work; where there are no locks, nothing is ever taken for a leftover.
                     let _ = file.try_lock();
@@ -350,6 +400,27 @@ mod tests {
         })
         .unwrap();
         assert_eq!(mode(&path), 0o640);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_private_is_its_owners_alone_from_its_first_byte_unless_it_was_shared_before() {
+        use std::os::unix::fs::PermissionsExt;
+        let scratch = Scratch::new("private");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let path = scratch.0.join("people.csv");
+        privately(&path, |_| {
+            let aside = scratch.names().into_iter().find(|name| name.ends_with(SUFFIX)).expect("a file aside");
+            assert_eq!(mode(&scratch.0.join(aside)), 0o600);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(mode(&path), 0o600);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        privately(&path, |_| Ok(())).unwrap();
+        assert_eq!(mode(&path), 0o640);
+        create_private_folder(&scratch.0.join("a/b")).unwrap();
+        assert_eq!([mode(&scratch.0.join("a")), mode(&scratch.0.join("a/b"))], [0o700; 2]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Long CSV files out. Each number is written with the fewest digits that read back as the same number.
 
 use super::sheet::{Cell, Sheet};
-use super::{Columns, DataError, LargeRead, Panel, Read, RowConvention, atomically};
+use super::{Columns, DataError, LargeRead, Panel, Read, Readers, RowConvention, written};
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
@@ -15,7 +15,7 @@ use std::path::Path;
 /// not read back.
 pub fn write_csv(path: &Path, panel: &Panel, columns: &Columns, rows: RowConvention) -> Result<(), DataError> {
     let sheet = Sheet::of_panel(&path.display().to_string(), panel, columns, rows)?;
-    write_file(path, &sheet)
+    write_file(path, Readers::AsUsual, &sheet)
 }
 
 /// [`write_csv`] to anything that can be written to; `name` is what errors call it.
@@ -39,13 +39,13 @@ pub fn write_csv_to(
 /// `states` holds, for each state row of the panel, the new state (for `alg:cf:1` the K·p counterfactual coordinates, level by
 /// level); they become `state1`, `state2`, … in place of the input's first state column. `rewards` holds one number per
 /// decision. Rows that a repair dropped are not written. A column that the panel did not use gives way if it has the name of
-/// a new state.
+/// a new state. A new file is its owner's alone.
 ///
 /// # Errors
 /// [`DataError`] when the arrays do not fit the panel, when a number is not finite, or when the system refuses.
 pub fn write_preprocessed_csv(path: &Path, read: &Read, states: &[f64], rewards: &[f64]) -> Result<(), DataError> {
     let sheet = Sheet::of_read(&path.display().to_string(), read, states, rewards)?;
-    write_file(path, &sheet)
+    write_file(path, Readers::OwnerAlone, &sheet)
 }
 
 /// [`write_preprocessed_csv`] for a file on disk, block by block: `states_and_rewards` gives them for the people of a block, or `None` to
@@ -65,7 +65,7 @@ pub fn write_preprocessed_blocks(
         return Err(DataError::OtherFormat { file, what, advice });
     }
     let mut failure = None;
-    let written = write_text(path, |out| {
+    let written = write_text(path, Readers::OwnerAlone, |out| {
         let mut is_first = true;
         let done = large.for_each_block(|read| {
             if read.panel.people() == 0 {
@@ -85,18 +85,22 @@ pub fn write_preprocessed_blocks(
     failure.map_or(written, Err)
 }
 
-fn write_file(path: &Path, sheet: &Sheet<'_>) -> Result<(), DataError> {
-    write_text(path, |out| write_sheet(out, sheet))
+fn write_file(path: &Path, readers: Readers, sheet: &Sheet<'_>) -> Result<(), DataError> {
+    write_text(path, readers, |out| write_sheet(out, sheet))
 }
 
 /// Compressed where the name ends in `.gz`.
-fn write_text(path: &Path, write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<(), DataError> {
+fn write_text(
+    path: &Path,
+    readers: Readers,
+    write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+) -> Result<(), DataError> {
     let compressed = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
     if !compressed {
-        return Ok(atomically(path, write)?);
+        return Ok(written(path, readers, write)?);
     }
     #[cfg(feature = "gzip")]
-    return Ok(atomically(path, |out| {
+    return Ok(written(path, readers, |out| {
         let mut packed = flate2::write::GzEncoder::new(out, flate2::Compression::default());
         write(&mut packed)?;
         packed.finish().map(drop)

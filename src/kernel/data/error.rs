@@ -266,7 +266,7 @@ pub enum DataError {
         value: String,
     },
     /// Two rows of one person at one time.
-    #[error("{at}: person {id} already has time {value}, on {first}")]
+    #[error("{at}: the person of this row already has time {value}, on {first}")]
     DuplicateTime {
         /// The time cell of the later row.
         at: Box<Place>,
@@ -279,7 +279,7 @@ pub enum DataError {
     },
     /// Two rows of one person within one step of the length asked for.
     #[error(
-        "{at}: person {id} has time {value} here and {other} on {first}: within one step of {step}. A shorter --step keeps them apart; where \
+        "{at}: the person of this row has time {value} here and {other} on {first}: within one step of {step}. A shorter --step keeps them apart; where \
          it does not matter how far visits are apart, number each person's visits 1, 2, … in a column of their own"
     )]
     SameStep {
@@ -310,7 +310,7 @@ pub enum DataError {
     },
     /// tₖ₊₁ − tₖ is not the step of the file.
     #[error(
-        "{at}: person {id} jumps from time {previous} ({before}) to {value}; times go up in steps of {step}. --missing drop-tail ends \
+        "{at}: the person of this row jumps from time {previous} ({before}) to {value}; times go up in steps of {step}. --missing drop-tail ends \
          people at a gap; --step says how far visits are apart when they are not exactly regular"
     )]
     TimeGap {
@@ -329,7 +329,7 @@ pub enum DataError {
     },
     /// One person at two levels.
     #[error(
-        "{at}: person {id} is at level {value:?} here and at {other:?} on {first}. A person has one level: make a column that holds each \
+        "{at}: the person of this row is at level {value:?} here and at {other:?} on {first}. A person has one level: make a column that holds each \
          person's first, say, and name it with --z"
     )]
     LevelChanges {
@@ -404,7 +404,7 @@ pub enum DataError {
     },
     /// Incoming rows: nothing led to a person's first state.
     #[error(
-        "{at}: person {id} has {value:?} on the first row; with incoming rows nothing leads to the first state (where a row holds what followed its state: --rows outgoing)"
+        "{at}: {value:?} on the first row of a person; with incoming rows nothing leads to the first state (where a row holds what followed its state: --rows outgoing)"
     )]
     DecisionOnFirstRow {
         /// The action or reward cell.
@@ -416,7 +416,7 @@ pub enum DataError {
     },
     /// Outgoing rows: only a person's last row may be a state without a decision.
     #[error(
-        "{at}: the cell is blank, but person {id} goes on at time {next}; with outgoing rows only the last may be blank"
+        "{at}: the cell is blank, but the person of this row goes on at time {next}; with outgoing rows only the last may be blank"
     )]
     BlankBeforeEnd {
         /// The action cell.
@@ -439,7 +439,7 @@ pub enum DataError {
     Write(#[from] WriteError),
     /// Incoming rows cannot hold a last decision whose next state is unknown.
     #[error(
-        "{file}: the state after the last decision of person {id} is unknown, so it has no incoming row; write outgoing rows"
+        "{file}: the state after the last decision of a person is unknown, so it has no incoming row; write outgoing rows"
     )]
     NoFinalState {
         /// The file to be written.
@@ -470,7 +470,7 @@ pub enum DataError {
         expected: usize,
     },
     /// A number to be written is infinite or not a number.
-    #[error("{file}, column {column}: {value} for person {id} is not a finite number")]
+    #[error("{file}, column {column}: {value}, in the row of a person, is not a finite number")]
     NotFiniteOutput {
         /// The file to be written.
         file: String,

@@ -37,9 +37,9 @@ pub use panel::{Panel, PanelBuilder, PanelError, Person};
 pub use text_file::Encoding;
 pub use times::StepLength;
 
-pub(crate) use atomic::atomically;
 #[cfg(feature = "durable")]
 pub(crate) use atomic::end_of_links;
+pub(crate) use atomic::{Readers, atomically, create_private_folder, private, privately, written};
 pub(crate) use csv_writer::write_preprocessed_blocks;
 pub(crate) use error::visible;
 pub(crate) use large::{LargeRead, SampledRead, read_large, read_sample};
@@ -51,6 +51,7 @@ pub(crate) use quiet::quietly;
 /// What this package's own command, tests and benches reach beyond the promise above. No promise: it may change with any release.
 #[doc(hidden)]
 pub mod internals {
+    pub use super::atomic::private as private_file;
     pub use super::atomic::{can_be_written, name_aside};
     pub use super::cell::LARGEST;
     pub use super::csv_writer::write_preprocessed_csv;
@@ -62,6 +63,8 @@ pub mod internals {
     pub use super::parquet::read_parquet;
     pub use super::sheet::Layout;
     pub use super::table::MAX_LABELS;
+    #[cfg(feature = "gzip")]
+    pub use super::text_file::unpacked_bytes;
     pub use super::times::StepError;
 }
 pub(crate) use internals::*;

@@ -9,7 +9,7 @@ use super::error::{DataError, Line};
 use super::quiet::quietly;
 use super::sheet::{Cell, Sheet};
 use super::table::{Decimals, Source, Table};
-use super::{Columns, Panel, Read, ReadOptions, RowConvention, atomically};
+use super::{Columns, Panel, Read, ReadOptions, Readers, RowConvention, written};
 use ::parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use ::parquet::column::page::Page;
 use ::parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -197,7 +197,7 @@ fn text(field: &Field) -> String {
 /// As [`write_csv`](super::write_csv).
 pub fn write_parquet(path: &Path, panel: &Panel, columns: &Columns, rows: RowConvention) -> Result<(), DataError> {
     let file = path.display().to_string();
-    write_sheet(path, &file, &Sheet::of_panel(&file, panel, columns, rows)?)
+    write_sheet(path, Readers::AsUsual, &file, &Sheet::of_panel(&file, panel, columns, rows)?)
 }
 
 /// Writes a file back as Parquet, otherwise as [`write_preprocessed_csv`](super::write_preprocessed_csv).
@@ -206,13 +206,13 @@ pub fn write_parquet(path: &Path, panel: &Panel, columns: &Columns, rows: RowCon
 /// As [`write_preprocessed_csv`](super::write_preprocessed_csv).
 pub fn write_preprocessed_parquet(path: &Path, read: &Read, states: &[f64], rewards: &[f64]) -> Result<(), DataError> {
     let file = path.display().to_string();
-    write_sheet(path, &file, &Sheet::of_read(&file, read, states, rewards)?)
+    write_sheet(path, Readers::OwnerAlone, &file, &Sheet::of_read(&file, read, states, rewards)?)
 }
 
-fn write_sheet(path: &Path, file: &str, sheet: &Sheet<'_>) -> Result<(), DataError> {
+fn write_sheet(path: &Path, readers: Readers, file: &str, sheet: &Sheet<'_>) -> Result<(), DataError> {
     // The Parquet writer wants to own what it writes to, so the compressed file is made in memory.
     let bytes = encode(sheet).map_err(|error| DataError::Parquet { file: file.into(), reason: error.to_string() })?;
-    Ok(atomically(path, |out| out.write_all(&bytes))?)
+    Ok(written(path, readers, |out| out.write_all(&bytes))?)
 }
 
 fn encode(sheet: &Sheet<'_>) -> Result<Vec<u8>, ParquetError> {

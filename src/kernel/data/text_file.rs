@@ -79,6 +79,20 @@ pub(super) fn refuse_others(bytes: &[u8], file: &str) -> Result<(), DataError> {
     }
 }
 
+/// How many bytes of text a file compressed with gzip holds, counted by unpacking it; `None` for any other file.
+///
+/// # Errors
+/// What the system said, and a file that is damaged.
+#[cfg(feature = "gzip")]
+pub fn unpacked_bytes(path: &std::path::Path) -> std::io::Result<Option<u64>> {
+    use std::io::{BufRead, BufReader, copy, sink};
+    let mut file = BufReader::new(std::fs::File::open(path)?);
+    if !file.fill_buf()?.starts_with(b"\x1f\x8b") {
+        return Ok(None);
+    }
+    copy(&mut flate2::bufread::MultiGzDecoder::new(file), &mut sink()).map(Some)
+}
+
 #[cfg(feature = "gzip")]
 fn decompress(bytes: &[u8], file: &str) -> Result<Vec<u8>, DataError> {
     use std::io::Read;

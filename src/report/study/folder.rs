@@ -2,7 +2,7 @@
 
 use super::{Numbers, Picture, html, json, pictures, tables};
 use crate::fair::study::Study;
-use crate::kernel::data::{WriteError, atomically};
+use crate::kernel::data::{Readers, WriteError, create_private_folder, written};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,6 +39,9 @@ pub enum FolderError {
 /// The file that tells what else belongs to a study.
 const INDEX: &str = "study.json";
 
+/// Files that are called the same in every study.
+const FIXED: [&str; 3] = ["index.html", INDEX, "policy.json"];
+
 /// What can be seen before any work: whether the folder is free, or an earlier study's.
 ///
 /// # Errors
@@ -64,10 +67,28 @@ pub fn check(folder: &Path) -> Result<(), FolderError> {
 /// # Errors
 /// [`FolderError::Read`], with what the system said.
 pub fn writable(folder: &Path) -> Result<(), FolderError> {
+    let refused = |problem: &str| FolderError::Read {
+        folder: folder.display().to_string(),
+        source: std::io::Error::new(std::io::ErrorKind::NotFound, problem),
+    };
+    if folder.ancestors().any(|path| path.is_symlink() && !path.exists()) {
+        return Err(refused("it is, or lies behind, a link to something that is not there"));
+    }
     let there = folder.ancestors().find(|path| path.exists()).filter(|path| !path.as_os_str().is_empty());
     let probe = there.unwrap_or(Path::new(".")).join(format!(".counterfair-{}", std::process::id()));
     let tried = fs::create_dir(&probe).and_then(|()| fs::remove_dir(&probe));
     tried.map_err(|source| FolderError::Read { folder: folder.display().to_string(), source })
+}
+
+/// Whether a study may write, or remove, a file of this name in a folder.
+///
+/// Pictures and tables are named after their section: `4-values.csv`.
+pub fn may_write(folder: &Path) -> impl Fn(&str) -> bool {
+    let known = earlier(folder);
+    move |name| {
+        let is_numbered = name.split_once('-').is_some_and(|(section, _)| section.parse::<u8>().is_ok());
+        FIXED.contains(&name) || is_numbered || known.contains(name)
+    }
 }
 
 /// The files of the earlier study in a folder, itself included; none when there is no study.
@@ -84,7 +105,8 @@ fn earlier(folder: &Path) -> BTreeSet<String> {
     listed.filter(|name| ours(name)).map(String::from).chain([INDEX.to_string()]).collect()
 }
 
-/// Writes the page and everything beside it, and gives the path of the page.
+/// Writes the page and everything beside it, and gives the path of the page. Where ids were asked for, files and a new folder are their
+/// owner's alone.
 ///
 /// # Errors
 /// [`FolderError`]. A folder with files of others is refused unless `overwrite`.
@@ -102,8 +124,12 @@ pub fn write(study: &Study, command: &str, folder: &Path, overwrite: bool) -> Re
     let page = html(study, command, &pictures, &tables);
     let text = format!("{:#}\n", json(study, command, &files));
 
-    fs::create_dir_all(folder).map_err(|source| WriteError { path: folder.into(), source })?;
-    let put = |name: &str, text: &str| atomically(&folder.join(name), |out| out.write_all(text.as_bytes()));
+    debug_assert!(files.iter().all(|name| may_write(folder)(name)), "names that inputs are compared with");
+    let names_people = study.names_people();
+    let made = if names_people { create_private_folder(folder) } else { fs::create_dir_all(folder) };
+    made.map_err(|source| WriteError { path: folder.into(), source })?;
+    let readers = if names_people { Readers::OwnerAlone } else { Readers::AsUsual };
+    let put = |name: &str, text: &str| written(&folder.join(name), readers, |out| out.write_all(text.as_bytes()));
     // First what tells which files are ours, so that a run that was killed can be repeated.
     put(INDEX, &text)?;
     for name in old.iter().filter(|name| !files.contains(name)) {

@@ -11,7 +11,8 @@ use serde_json::{Value, json as value};
 ///
 /// | field | holds |
 /// |---|---|
-/// | `verdict` | `kind` (`cannot_support`, `not_believable`, `no_difference`, `better`, `worse`) with `because`, or `difference` and `unfairness` |
+/// | `verdict` | `kind` (`cannot_support`, `not_believable`, `not_measured`, `no_difference`, `better`, `worse`) with `because`, or `difference` and `unfairness` |
+/// | `accepted` | what is accepted by assumption, where a state is kept: the file's first line |
 /// | `sentence`, `cautions` | the first line of the page; what should be known before the numbers are used |
 /// | `data` | people, decisions, levels, actions by level (`taken[level][action]`) and time, repairs, who left, how people were treated |
 /// | `believe` | noise models, tests before and after them with sizes and corrected p-values, support, gain, doubts |
@@ -23,7 +24,7 @@ use serde_json::{Value, json as value};
 /// | `files` | what was written beside it |
 pub fn json(study: &Study, command: &str, files: &[String]) -> Value {
     let mut found = serde_json::to_value(study).unwrap_or_default();
-    found["sentence"] = value!(super::sentence(&study.verdict));
+    found["sentence"] = value!(super::sentence(study));
     found["command"] = value!(command);
     found["files"] = value!(files);
     let curve = |curve: &Curve| -> Value {

@@ -5,7 +5,7 @@
 //! | `index.html` | the page: seven answers in order |
 //! | `study.json` | everything on it, versioned: see [`json`] |
 //! | `N-name.csv`, `N-name.svg` | tables and pictures of section N |
-//! | `policy.json` | the recommended policy, fitted to everybody; absent where none is recommended |
+//! | `policy.json` | the recommended policy, fitted to everybody; absent where none is recommended; its owner's alone |
 
 mod folder;
 mod guideline;
@@ -15,7 +15,7 @@ mod pictures;
 mod tables;
 mod words;
 
-pub use folder::{FolderError, check, writable, write};
+pub use folder::{FolderError, check, may_write, writable, write};
 pub use json::json;
 use page::html;
 pub use words::{recommendation, sentence};

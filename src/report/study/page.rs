@@ -1,7 +1,7 @@
 //! The page: seven answers in order, each with a picture, its numbers, and what it does not show.
 
 use super::tables::p_of;
-use super::words::{meaning, percent, plain, recommendation, sentence, share, shown, with_interval};
+use super::words::{accepted, meaning, percent, plain, recommendation, sentence, share, shown, with_interval};
 use super::{Numbers, Picture};
 use crate::fair::study::{PROGRAM, Study, Verdict};
 use crate::report::escape;
@@ -51,9 +51,9 @@ fn verdict(study: &Study, pictures: &[Picture]) -> String {
                 _ => "Counterfactuals are not to be believed here, because",
             };
             let items: String = because.iter().map(|reason| format!("<li>{}</li>\n", escape(&shown(reason)))).collect();
-            format!("<h1>{opening}</h1>\n<ul class=\"because\">\n{items}</ul>\n")
+            format!("<h1>{}{opening}</h1>\n<ul class=\"because\">\n{items}</ul>\n", escape(&shown(&accepted(study))))
         }
-        verdict => format!("<h1>{}</h1>\n", escape(&shown(&sentence(verdict)))),
+        _ => format!("<h1>{}</h1>\n", escape(&shown(&sentence(study)))),
     };
     let cautions: String = study.cautions.iter().map(|text| format!("<li>{}</li>\n", escape(&shown(text)))).collect();
     let cautions = if cautions.is_empty() {
@@ -164,17 +164,17 @@ fn believe(study: &Study) -> Answer {
     let said = match &study.believe {
         None => vec!["Nothing could be fitted.".into()],
         Some(believe) => {
-            let mut said = if believe.doubts.is_empty() {
-                vec![format!(
+            let mut said: Vec<String> = believe.doubts.iter().map(|doubt| format!("Doubtful: {doubt}.")).collect();
+            said.extend(study.accepted.iter().map(|what| format!("No finding: {what}.")));
+            if said.is_empty() {
+                said.push(format!(
                     "No reason to doubt the counterfactuals was found in {} tests: after the noise model no residual spread (ratio {} or more) \
                      and no residual shape (distance {} or more) differs between levels.",
                     believe.tests,
                     crate::fair::study::SD_RATIO,
                     crate::fair::study::SHAPE_DISTANCE
-                )]
-            } else {
-                believe.doubts.iter().map(|doubt| format!("Doubtful: {doubt}.")).collect()
-            };
+                ));
+            }
             if believe.gain > 1.0 {
                 said.push(format!(
                     "An error of a counterfactual state may grow from step to step: one step multiplies it by up to {}.",
@@ -215,6 +215,7 @@ fn side_by_side(study: &Study) -> Answer {
                 .map(|t| format!("The pair of levels that differs most under Ours is {t}.")),
         );
         said.extend(policies.no_metric.iter().map(|why| format!("There is no CF metric: {why}.")));
+        said.extend(policies.withheld.iter().map(|(name, why)| format!("There is no CF metric of {name}: {why}.")));
         let gained = |name: &str| policies.row(name).and_then(|row| row.gained_by_unfairness);
         if let (Some(ours), Some(full)) = (gained("Ours"), gained("Full")) {
             said.push(format!(
@@ -246,11 +247,13 @@ fn side_by_side(study: &Study) -> Answer {
 fn treated(study: &Study) -> Answer {
     let mut said = Vec::new();
     if let Some(treated) = &study.treated {
-        said.push(format!(
-            "{} of people would see at least one decision in ten change under Ours in another world.",
-            percent(treated.people_affected)
-        ));
-        if treated.people.is_empty() {
+        said.extend(treated.people_affected.map(|share| {
+            format!(
+                "{} of people would see at least one decision in ten change under Ours in another world.",
+                percent(share)
+            )
+        }));
+        if treated.people_affected.is_some() && treated.people.is_empty() {
             said.push("Ids are not shown; --show-ids N lists the N people for whom it matters most.".into());
         }
         for (name, folds) in study.policies.iter().flat_map(|policies| &policies.constant_by_fold) {

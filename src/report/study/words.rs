@@ -103,8 +103,22 @@ pub(super) fn digits(half: f64) -> usize {
     if half > 0.0 && half.is_finite() { (1.0 - half.log10().floor()).clamp(0.0, 6.0) as usize } else { 3 }
 }
 
-/// The first line.
-pub fn sentence(verdict: &Verdict) -> String {
+/// The first line: what is accepted by assumption, if anything is, then the verdict.
+pub fn sentence(study: &Study) -> String {
+    accepted(study) + &verdict(&study.verdict)
+}
+
+/// What is accepted by assumption, as a sentence before all others; nothing where nothing is.
+pub(super) fn accepted(study: &Study) -> String {
+    let sentence = |text: &String| {
+        let mut letters = text.chars();
+        letters.next().map_or(String::new(), |first| format!("{}{}. ", first.to_uppercase(), letters.as_str()))
+    };
+    study.accepted.as_ref().map_or(String::new(), sentence)
+}
+
+/// The verdict as a sentence.
+fn verdict(verdict: &Verdict) -> String {
     let ends = |number: &Number| {
         let (low, high) = number.interval.unwrap_or((number.mean, number.mean));
         (low, high, Scale::of(number.mean, (low, high)))
@@ -116,6 +130,10 @@ pub fn sentence(verdict: &Verdict) -> String {
         Verdict::NotBelievable { because } => {
             format!("Counterfactuals are not to be believed here, because {}.", because.join("; and because "))
         }
+        Verdict::NotMeasured { difference } => format!(
+            "A policy that accepts it would be worth {} compared with what people received; how unfair it is, is not known.",
+            with_interval(difference)
+        ),
         Verdict::NoDifference { difference, unfairness } => format!(
             "No difference can be seen between a fair policy and what people received: {}; unfairness at most {}.",
             with_interval(difference),
@@ -164,10 +182,13 @@ pub(super) fn meaning(study: &Study) -> String {
         Dropout::AsRecorded => "",
         Dropout::Weighted { .. } => ", as if nobody had left before the last of them",
     };
+    let metric = study.policies.as_ref().and_then(|policies| policies.row("Ours")?.cf_metric);
+    let bound =
+        if metric.is_some() { "; “at most” holds with 95 % confidence, if noise is as modelled" } else { "" };
     format!(
         "Worth: the discounted sum of {reward} per person over up to {} recorded decisions (discount {}){stayed}, as estimated for people from whom the \
-         policy was not learned. Unfairness (CF metric): the share of decisions that would be different had a person's {attribute} been different; \
-         “at most” holds with 95 % confidence, if noise is as modelled.",
+         policy was not learned. Unfairness (CF metric): the share of decisions that would be different had a person's {attribute} been \
+         different{bound}.",
         study.data.horizon, study.done.discount
     )
 }
@@ -202,7 +223,7 @@ mod tests {
             ("2.60 × 10⁶".into(), "0.00".into(), "−1.500".into())
         );
         let difference = Number { mean: -5e-7, standard_error: Some(1e-7), interval: Some((-7e-7, -3e-7)) };
-        let found = sentence(&Verdict::Worse { difference, unfairness: 0.04 });
+        let found = verdict(&Verdict::Worse { difference, unfairness: 0.04 });
         assert!(
             found.contains("worth 5.0 × 10⁻⁷ less") && found.contains("interval 3.0 × 10⁻⁷ to 7.0 × 10⁻⁷"),
             "{found}"
@@ -212,7 +233,7 @@ mod tests {
     #[test]
     fn less_is_said_with_the_ends_of_the_interval_turned() {
         let difference = Number { mean: -0.5, standard_error: Some(0.1), interval: Some((-0.7, -0.3)) };
-        let found = sentence(&Verdict::Worse { difference, unfairness: 0.04 });
+        let found = verdict(&Verdict::Worse { difference, unfairness: 0.04 });
         assert!(found.contains("worth 0.50 less") && found.contains("interval 0.30 to 0.70"), "{found}");
     }
 }

@@ -25,8 +25,7 @@ use spread::Spread;
 /// The noise model to fit.
 ///
 /// A coordinate with few values (a yes/no, a count of three) does not determine its noise, whatever the model. Chosen leaves it additive; a rung that is
-/// asked for is fitted to it all the same; in both cases the report calls its counterfactuals not to be believed. Keep it as observed where
-/// the attribute has no effect on it.
+/// asked for is fitted to it all the same; in both cases the report calls its counterfactuals not to be believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoiseChoice {

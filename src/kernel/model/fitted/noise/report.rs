@@ -134,7 +134,7 @@ impl fmt::Display for Findings<'_> {
             Nature::Noiseless => return write!(f, "no noise"),
             Nature::FewValues(count) => write!(
                 f,
-                "{} noise; takes {count} values, which do not determine its noise: keep it, or do not rely on its counterfactuals",
+                "{} noise; takes {count} values, which do not determine its noise: its counterfactuals are not to be believed",
                 self.rung
             )?,
             Nature::Continuous => {
