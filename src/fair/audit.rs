@@ -98,7 +98,7 @@ impl Policy {
         let own_people = people.sample().is_none().then(is_own);
         let (unfairness, mechanism) = self.unfairness(panel, settings, &draws);
         let carried = values.policy(JUDGED).is_some_and(|value| value.doubly_robust.is_ok());
-        let weighted = carried.then_some(along[0].probabilities.as_slice());
+        let weighted = carried.then_some((along[0].probabilities.as_slice(), values.taken.as_slice()));
         let sensitivity = self
             .certificate
             .as_ref()

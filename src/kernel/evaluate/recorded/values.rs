@@ -45,6 +45,9 @@ pub struct RecordedValues {
     pub staying: Option<StayingModel>,
     /// Whether rewards and states keep following the same means as time goes by.
     pub(crate) drifts: Vec<Drift>,
+    /// The probability of the action that was taken at each decision of the panel, given or as fitted on other people.
+    #[serde(skip)]
+    pub(crate) taken: Vec<f64>,
     /// What a reader must know before using the numbers, in words.
     pub warnings: Vec<String>,
 }
@@ -243,6 +246,7 @@ pub fn recorded_values(
         separated: behaviour.largest_log_odds > SEPARATED,
         calibration: behaviour.calibration,
     };
+    let taken = record.by_decision(&behaviour.taken);
     let staying = staying.as_ref().map(|staying| staying.report.clone());
     let drifts = record.drifts(states);
     let warnings = warnings(&found, &propensity, &drifts, staying.as_ref(), planned.is_some());
@@ -257,6 +261,7 @@ pub fn recorded_values(
         propensity,
         staying,
         drifts,
+        taken,
         warnings,
     })
 }
@@ -332,6 +337,16 @@ impl Record<'_> {
             }
         }
         rows
+    }
+
+    /// One number per row, brought to the decisions of the panel.
+    fn by_decision(&self, rows: &[f64]) -> Vec<f64> {
+        let mut decisions = vec![1.0; self.panel.decisions()];
+        for person in 0..self.people.people() {
+            let own = self.panel.decisions_of(self.people.order[person]);
+            decisions[own].copy_from_slice(&rows[self.people.decided(person)]);
+        }
+        decisions
     }
 
     /// The mean discounted reward that people received, all or those of one level; with weights for having stayed, what all would have
