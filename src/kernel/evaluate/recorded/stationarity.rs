@@ -68,7 +68,7 @@ fn drift(
         times[people.actions[row] as usize] += time(row);
         counts[people.actions[row] as usize] += 1.0;
     }
-    PooledRidge::new(grams, q, prior).solve_in_place(&mut weights);
+    PooledRidge::new(&grams, q, prior).solve_in_place(&mut weights);
     let (mut scores, mut covariance, mut squares) =
         (vec![0.0; actions], vec![0.0; actions * actions], vec![0.0; actions]);
     let mut own = vec![0.0; actions];
