@@ -53,7 +53,7 @@ pub use streams::Stream;
 
 pub(crate) use holm::holm;
 pub(crate) use least_squares::LeastSquaresRows;
-pub(crate) use moments::Moments;
+pub(crate) use moments::{Moments, of_columns};
 pub(crate) use monomials::Monomials;
 pub(crate) use ridge::RidgeFactor;
 pub(crate) use row_factor::RowFactor;

@@ -3,6 +3,7 @@
 use crate::kernel::data::Panel;
 use crate::kernel::model::Mechanism;
 use crate::kernel::model::fitted::RegressionReport;
+use crate::kernel::numeric::of_columns;
 use serde::{Deserialize, Serialize};
 
 /// States are looked at within this many standard deviations of their mean: counterfactual states leave the data, and a log-linear
@@ -24,18 +25,7 @@ impl Inputs {
 
     /// Centre and scale of a panel's states.
     pub fn of(panel: &Panel) -> Self {
-        let p = panel.state_dim();
-        let n = panel.state_rows().max(1) as f64;
-        let mut centre = vec![0.0; p];
-        let mut scale = vec![0.0; p];
-        for state in panel.states().chunks_exact(p) {
-            centre.iter_mut().zip(state).for_each(|(c, s)| *c += s / n);
-        }
-        for state in panel.states().chunks_exact(p) {
-            for j in 0..p {
-                scale[j] += (state[j] - centre[j]).powi(2) / n;
-            }
-        }
+        let (centre, scale) = of_columns(panel.states(), panel.state_dim(), panel.state_dim());
         Self::new(centre, scale, panel.action_names().len())
     }
 
