@@ -1,8 +1,8 @@
 //! Counterfactual histories when an assumption fails by a given amount.
 
 use crate::kernel::data::Panel;
-use crate::kernel::model::Mechanism;
-use crate::kernel::model::noise::{Step, first_noise, first_state};
+use crate::kernel::model::noise::{Step, first_state};
+use crate::kernel::model::{Mechanism, abduct_panel};
 use crate::kernel::numeric::{Stream, fill_standard_normal};
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -148,17 +148,7 @@ impl Scores {
 
 /// Outcomes taken to the common scale of their noise, as the mechanism has it.
 fn residuals(panel: &Panel, mechanism: &dyn Mechanism) -> Residuals {
-    let p = panel.state_dim();
-    let (mut values, mut step) = (panel.states().to_vec(), Step::default());
-    for (i, person) in panel.iter().enumerate() {
-        let (rows, z) = (panel.states_of(i), person.level as usize);
-        let (first, later) = values[rows.start * p..rows.end * p].split_at_mut(p);
-        first_noise(mechanism, z, first);
-        let known = later.len() / p;
-        step.prepare(mechanism, z, &person.states[..known * p], &person.actions[..known]);
-        step.state_noise(mechanism, z, later);
-    }
-    Residuals { state_dim: p, values }
+    Residuals { state_dim: panel.state_dim(), values: abduct_panel(mechanism, panel).states }
 }
 
 #[cfg(test)]
