@@ -55,6 +55,7 @@ pub(crate) use holm::holm;
 pub(crate) use least_squares::LeastSquaresRows;
 pub(crate) use moments::{Moments, of_columns};
 pub(crate) use monomials::Monomials;
+pub(crate) use quantile::Place;
 pub(crate) use ridge::RidgeFactor;
 pub(crate) use row_factor::RowFactor;
 

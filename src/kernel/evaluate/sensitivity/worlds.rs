@@ -3,7 +3,7 @@
 use crate::kernel::data::Panel;
 use crate::kernel::model::noise::{Step, first_state};
 use crate::kernel::model::{Mechanism, abduct_panel};
-use crate::kernel::numeric::{Stream, fill_standard_normal};
+use crate::kernel::numeric::{Place, Stream, fill_standard_normal};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// States of all worlds when a share λ of the difference between levels is an effect of the level: rows [s¹, …, sᴷ], one for each state row.
@@ -139,10 +139,7 @@ impl Scores {
     /// The residual at a share, mid-ranks as in [`Residuals::normal_scores`], straight between them.
     fn quantile(&self, first: bool, coordinate: usize, share: f64) -> f64 {
         let sorted = &self.sorted[usize::from(first)][coordinate];
-        let last = sorted.len() - 1;
-        let at = (share * sorted.len() as f64 - 0.5).clamp(0.0, last as f64);
-        let below = at.floor() as usize;
-        sorted[below] + (at - below as f64) * (sorted[(below + 1).min(last)] - sorted[below])
+        Place::new(sorted.len(), share * sorted.len() as f64 - 0.5).among(sorted)
     }
 }
 
