@@ -55,7 +55,7 @@ pub use streams::Stream;
 
 pub(crate) use holm::holm;
 pub(crate) use least_squares::LeastSquaresRows;
-pub(crate) use moments::{Moments, of_columns};
+pub(crate) use moments::{Moments, column_moments};
 pub(crate) use monomials::Monomials;
 pub(crate) use quantile::Place;
 pub(crate) use ridge::RidgeFactor;

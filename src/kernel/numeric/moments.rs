@@ -49,7 +49,7 @@ impl Moments {
 ///
 /// # Precision
 /// A column of equal numbers has exactly that mean and the variance 0: its rounded mean could miss them, and rounding would pass for a spread.
-pub fn of_columns(rows: &[f64], width: usize, columns: usize) -> (Vec<f64>, Vec<f64>) {
+pub fn column_moments(rows: &[f64], width: usize, columns: usize) -> (Vec<f64>, Vec<f64>) {
     let n = (rows.len() / width).max(1) as f64;
     let (mut mean, mut variance) = (vec![0.0; columns], vec![0.0; columns]);
     for row in rows.chunks_exact(width) {
@@ -76,11 +76,11 @@ mod tests {
     #[test]
     fn columns_have_their_own_moments_and_those_behind_are_left_out() {
         let rows = [1.0, 0.1, 7.0, 3.0, 0.1, 7.0, 8.0, 0.1, 7.0];
-        let (mean, variance) = of_columns(&rows, 3, 2);
+        let (mean, variance) = column_moments(&rows, 3, 2);
         assert_eq!((&mean[..], variance.len()), (&[4.0, 0.1][..], 2));
         approx::assert_relative_eq!(variance[0], 26.0 / 3.0, max_relative = 1e-15);
         assert_eq!(variance[1], 0.0);
-        assert_eq!(of_columns(&[], 2, 2), (vec![0.0; 2], vec![0.0; 2]));
+        assert_eq!(column_moments(&[], 2, 2), (vec![0.0; 2], vec![0.0; 2]));
     }
 
     #[test]

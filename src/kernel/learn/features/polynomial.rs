@@ -2,7 +2,7 @@
 
 use super::FeatureMap;
 use crate::kernel::numeric::lanes::{Quad, Work, dispatch};
-use crate::kernel::numeric::{Monomials, block, of_columns};
+use crate::kernel::numeric::{Monomials, block, column_moments};
 use serde::{Deserialize, Serialize};
 
 /// Every monomial of total degree ≤ D in the inputs, and in the indicators of a categorical last input if there is one.
@@ -104,7 +104,7 @@ impl Polynomial {
     /// [`PolynomialError::TooMany`].
     pub fn for_rows(rows: &[f64], coordinates: usize, levels: usize, degree: usize) -> Result<Self, PolynomialError> {
         let width = coordinates + usize::from(levels > 1);
-        let (center, mut scale) = of_columns(rows, width, coordinates);
+        let (center, mut scale) = column_moments(rows, width, coordinates);
         for s in &mut scale {
             *s = if *s > 0.0 { s.sqrt() } else { 1.0 };
         }

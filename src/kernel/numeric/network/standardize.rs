@@ -1,6 +1,6 @@
 //! Columns scaled to mean 0 and standard deviation 1.
 
-use crate::kernel::numeric::of_columns;
+use crate::kernel::numeric::column_moments;
 use serde::{Deserialize, Serialize};
 
 /// The mean and standard deviation of each column.
@@ -54,7 +54,7 @@ impl Standardizer {
         if width == 0 || rows.is_empty() || !rows.len().is_multiple_of(width) {
             return Err(StandardizerError::Shape { numbers: rows.len(), width });
         }
-        let (mean, variance) = of_columns(rows, width, width);
+        let (mean, variance) = column_moments(rows, width, width);
         let deviation = variance.into_iter().map(|σ2| if σ2 == 0.0 { 1.0 } else { σ2.sqrt() }).collect();
         Self::checked(mean, deviation)
     }

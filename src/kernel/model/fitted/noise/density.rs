@@ -1,6 +1,6 @@
 //! A kernel density of standardised residuals, for scoring people who were not used to fit it.
 
-use crate::kernel::numeric::{of_columns, quantile};
+use crate::kernel::numeric::{column_moments, quantile};
 
 /// The grid spans ±8 standard deviations in steps of 1/32; normal noise leaves it once in 10¹⁵.
 const REACH: f64 = 8.0;
@@ -18,7 +18,7 @@ impl Density {
         let n = values.len() as f64;
         values.sort_by(f64::total_cmp);
         values.get(1)?;
-        let sd = of_columns(values, 1, 1).1[0].sqrt();
+        let sd = column_moments(values, 1, 1).1[0].sqrt();
         let quartiles = quantile(values, 0.75) - quantile(values, 0.25);
         let mut mass = Vec::new();
         values.iter().for_each(|x| Self::add_mass(&mut mass, *x, n));

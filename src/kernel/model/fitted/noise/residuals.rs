@@ -3,7 +3,7 @@
 use crate::kernel::data::Panel;
 use crate::kernel::model::fitted::RegressionReport;
 use crate::kernel::model::{Means, Mechanism, abduct_panel};
-use crate::kernel::numeric::of_columns;
+use crate::kernel::numeric::column_moments;
 use serde::{Deserialize, Serialize};
 
 /// States are looked at within this many standard deviations of their mean: counterfactual states leave the data, and a log-linear
@@ -25,7 +25,7 @@ impl Inputs {
 
     /// Centre and scale of a panel's states.
     pub fn of(panel: &Panel) -> Self {
-        let (centre, scale) = of_columns(panel.states(), panel.state_dim(), panel.state_dim());
+        let (centre, scale) = column_moments(panel.states(), panel.state_dim(), panel.state_dim());
         Self::new(centre, scale, panel.action_names().len())
     }
 
