@@ -34,7 +34,6 @@ mod study;
 pub mod summary;
 mod synthetic;
 
-pub use crate::kernel::numeric::Fingerprint;
 pub use crate::theory::optimum::PaperWorld;
 pub use cell::{Cell, Learner, SemiSynthetic, Split, Synthetic, UnknownLearner};
 pub use context::{CellError, Context};

@@ -2,7 +2,7 @@
 
 use crate::kernel::data::Panel;
 use crate::kernel::model::fitted::{NOISELESS, Nature, NoiseReport};
-use crate::kernel::model::{Means, Mechanism, Output, PanelNoise, abduct_panel};
+use crate::kernel::model::{self, Mechanism, Output, PanelNoise, abduct_panel};
 use crate::kernel::numeric::small::solve;
 use crate::kernel::numeric::{Estimate, quantile};
 use serde::Serialize;
@@ -155,7 +155,7 @@ impl Noises {
             }
             slots
         };
-        let (before, after) = (abduct_panel(&Means(mechanism), panel), abduct_panel(mechanism, panel));
+        let (before, after) = (abduct_panel(&model::Means(mechanism), panel), abduct_panel(mechanism, panel));
         Self { before: slots(&before), after: slots(&after) }
     }
 }
