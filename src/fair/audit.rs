@@ -110,7 +110,7 @@ impl Policy {
             contradicted(upper, &parity_gap).map_or(Ok(law), Err)
         });
         let carried = values.policy(JUDGED).is_some_and(|value| value.doubly_robust.is_ok());
-        let weighted = carried.then_some(along[0].probabilities.as_slice());
+        let weighted = carried.then_some((along[0].probabilities.as_slice(), values.taken.as_slice()));
         let sensitivity = self
             .certificate
             .as_ref()

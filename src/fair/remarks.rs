@@ -2,6 +2,7 @@
 
 use super::People;
 use crate::kernel::data::{Labels, Panel, visible};
+use crate::kernel::numeric::quantile;
 use std::collections::BTreeMap;
 
 /// Fewer people than this at a level, and nothing that is fitted to the level alone is to be believed.
@@ -147,8 +148,7 @@ impl Column<'_> {
             )),
             _ => {}
         }
-        let quantile = |q: f64| sorted[((sorted.len() - 1) as f64 * q).round() as usize];
-        let (median, middle) = (quantile(0.5), quantile(0.75) - quantile(0.25));
+        let (median, middle) = (quantile(&sorted, 0.5), quantile(&sorted, 0.75) - quantile(&sorted, 0.25));
         let farthest =
             self.values.iter().enumerate().max_by(|(_, a), (_, b)| (*a - median).abs().total_cmp(&(*b - median).abs()));
         if let Some((row, value)) =

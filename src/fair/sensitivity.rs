@@ -6,10 +6,7 @@ use crate::kernel::evaluate::PanelDraws;
 use crate::kernel::evaluate::sensitivity::{
     Curve, Shift, Violation, crossing, tipping_gamma, unfairness_against, value_bounds,
 };
-use crate::kernel::learn::features::Polynomial;
-use crate::kernel::learn::{Policy as _, fit_propensity};
 use crate::kernel::model::fitted::Certificate;
-use crate::kernel::preprocess::{Full, batch};
 
 /// Curves and tipping points.
 #[derive(Debug, Clone)]
@@ -41,14 +38,14 @@ const GAMMAS: [f64; 6] = [1.0, 1.1, 1.25, 1.5, 2.0, 3.0];
 const REPLICATES: usize = 20;
 
 impl Policy {
-    /// Curves of a policy with a certificate, along the judged people; `along` are its action probabilities there, where weights carry an
-    /// estimate of its value.
+    /// Curves of a policy with a certificate, along the judged people; `along` are its action probabilities there, and the probability of each
+    /// action that was taken, where weights carry an estimate of its value.
     pub(super) fn sensitivity(
         &self,
         certificate: &Certificate,
         panel: &Panel,
         draws: &PanelDraws,
-        along: Option<&[f64]>,
+        along: Option<(&[f64], &[f64])>,
         others: &[(&str, &Policy)],
     ) -> Result<Sensitivity, Error> {
         let curve = |policy: &Policy, violation: Violation, at: &[f64]| {
@@ -62,19 +59,20 @@ impl Policy {
             crossings.push((name.to_string(), crossing(&CORRELATIONS, &correlation.means(), &theirs.means())));
             curves.push((name.to_string(), theirs));
         }
-        let (confounding, tipping) = along.and_then(|along| self.confounding(panel, along)).unwrap_or_default();
+        let (confounding, tipping) =
+            along.and_then(|(along, taken)| self.confounding(panel, along, taken)).unwrap_or_default();
         Ok(Sensitivity { correlation, share, others: curves, crossings, confounding, tipping })
     }
 
     /// Bounds by Γ; `None` where actions cannot be weighted at all.
     #[allow(clippy::type_complexity)]
-    fn confounding(&self, panel: &Panel, along: &[f64]) -> Option<(Vec<(f64, (f64, f64))>, Option<f64>)> {
-        let (p, levels) = (panel.state_dim(), panel.levels().len());
-        let observed = batch(&Full { state_dim: p }, panel).ok()?;
-        let features = Polynomial::for_rows(observed.views(), p, levels.max(2), 1).ok()?;
-        let mut behaviour = vec![0.0; along.len()];
-        fit_propensity(&observed, &features).ok()?.policy.probabilities(observed.views(), p + 1, &mut behaviour);
-        let shift = Shift::new(panel, along, &behaviour, self.manifest.discount).ok()?;
+    fn confounding(
+        &self,
+        panel: &Panel,
+        along: &[f64],
+        taken: &[f64],
+    ) -> Option<(Vec<(f64, (f64, f64))>, Option<f64>)> {
+        let shift = Shift::new(panel, along, taken, self.manifest.discount).ok()?;
         let people = vec![1.0; panel.people()];
         let bounds = |gamma: f64| Some((gamma, value_bounds(&shift, &people, gamma).ok()?));
         let curve = GAMMAS.into_iter().map(bounds).collect::<Option<Vec<_>>>()?;

@@ -37,7 +37,6 @@ mod synthetic;
 pub use crate::theory::optimum::PaperWorld;
 pub use cell::{Cell, Learner, SemiSynthetic, Split, Synthetic, UnknownLearner};
 pub use context::{CellError, Context};
-pub use fingerprint::Fingerprint;
 pub use generative::Generative;
 pub use grid::{Grid, Label, Scale, UnknownLabel};
 pub use method::{Method, UnknownMethod};

@@ -13,7 +13,6 @@ mod fitted_evaluation;
 mod fixture;
 mod oracle;
 mod preprocess;
-mod propensity;
 mod recorded;
 mod rollout;
 mod strict;

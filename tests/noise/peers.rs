@@ -119,7 +119,7 @@ fn spread_by_level_state_and_action_agrees_with_mgcv() {
 #[test]
 fn bounds_under_hidden_confounding_are_those_of_the_published_algorithm() {
     let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(2), 1).unwrap();
-    let mut behaviour = Vec::new();
+    let mut taken = Vec::new();
     for j in 1..=60u32 {
         let at = |root: f64| fraction(f64::from(j) * root.sqrt());
         let propensity = 0.2 + 0.6 * at(2.0);
@@ -127,13 +127,13 @@ fn bounds_under_hidden_confounding_are_those_of_the_published_algorithm() {
         let outcome = normal_quantile(at(5.0)) + 0.7 * f64::from(treated);
         let id = format!("{j:05}");
         builder.push(Person { id: &id, level: 0, states: &[0.0], actions: &[treated], rewards: &[outcome] }).unwrap();
-        behaviour.extend([1.0 - propensity, propensity]);
+        taken.push(if treated == 1 { propensity } else { 1.0 - propensity });
     }
     let panel = builder.finish();
     let received = panel.rewards().iter().sum::<f64>() / 60.0;
     for row in rows(include_str!("r/sensitivity.csv")) {
         let policy: Vec<f64> = [1.0 - row[1], row[1]].repeat(60);
-        let shift = Shift::new(&panel, &policy, &behaviour, 0.9).unwrap();
+        let shift = Shift::new(&panel, &policy, &taken, 0.9).unwrap();
         let (low, high) = value_bounds(&shift, &[1.0; 60], row[0]).unwrap();
         // Twelve digits in the table; normal quantiles of statrs have about nine.
         for (found, expected) in [(low + received, row[2]), (high + received, row[3])] {

@@ -7,6 +7,7 @@
 //! person's id, or with a changed bit, is damaged and never somebody's memory.
 
 use super::memory::{MemoryError, Remembered};
+use crate::kernel::numeric::Fingerprint;
 
 /// The version of the layout above.
 const VERSION: u8 = 1;
@@ -72,12 +73,9 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     Some(*head)
 }
 
-/// FNV-1a, 64 bits; the id ends with a byte that no text has.
+/// The id ends with a byte that no text has.
 fn check(id: &str, body: &[u8]) -> u64 {
-    id.bytes()
-        .chain([0xff])
-        .chain(body.iter().copied())
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    Fingerprint::EMPTY.with(id.as_bytes()).with(&[0xff]).with(body).number()
 }
 
 #[cfg(test)]

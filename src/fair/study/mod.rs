@@ -314,7 +314,8 @@ fn fill(
         let ours = policies.row("Ours");
         let along = ours.is_some_and(|row| row.doubly_robust.is_some()).then(|| crossed.probabilities("Ours"));
         let others = [("Full", &full), ("Unaware", &unaware)];
-        study.sensitivity = Some(learned.policy.sensitivity(certificate, panel, &draws, along.flatten(), &others)?);
+        let along = along.flatten().map(|along| (along, policies.taken.as_slice()));
+        study.sensitivity = Some(learned.policy.sensitivity(certificate, panel, &draws, along, &others)?);
     }
     study.policies = Some(policies);
     study.judged = crossed.folds.into_iter().map(|fold| (fold.people.len(), fold.policies)).collect();

@@ -38,6 +38,9 @@ pub struct SideBySide {
     /// Per person, how often Ours would decide otherwise in another world.
     #[serde(skip)]
     pub(super) ours_by_person: Vec<f64>,
+    /// Per decision, the probability of the action that was taken.
+    #[serde(skip)]
+    pub(super) taken: Vec<f64>,
     /// Policies that give one action to all of each fold, but not the same one in every fold: in how many folds which action.
     pub constant_by_fold: Vec<(String, Vec<(String, usize)>)>,
     /// CF metric between each pair of levels, for Ours, Full and Unaware.
@@ -189,6 +192,7 @@ impl SideBySide {
                 .filter(|text| !is_about_everybody(text))
                 .map(|text| by_column(text, &people.state_names()))
                 .collect(),
+            taken: values.taken.clone(),
             ours_by_person: laws.first().map_or(vec![], |ours| crossed.in_panel_order(panel, &ours.by_person)),
             constant_by_fold: LEARNED
                 .iter()

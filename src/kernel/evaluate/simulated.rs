@@ -7,8 +7,7 @@ use super::panel_audit::check;
 use crate::kernel::data::Panel;
 use crate::kernel::learn::Agent;
 use crate::kernel::model::fitted::{Fitted, RefitError, Refitter, replicate_weights};
-use crate::kernel::model::noise::{Step, first_noise};
-use crate::kernel::model::{Exogenous, Mechanism, Output};
+use crate::kernel::model::{Exogenous, Mechanism, Output, PanelNoise, abduct_panel};
 use crate::kernel::numeric::Stream;
 use rand::RngExt;
 use rayon::prelude::*;
@@ -154,7 +153,7 @@ fn keeps(mechanism: &Fitted) -> bool {
 fn own_noise(mechanism: &Fitted, fold: &Refitted<'_>, settings: &Simulation) -> Vec<(Vec<usize>, Exogenous)> {
     let (panel, p) = (fold.panel, mechanism.state_dim());
     let decisions = |i: usize| panel.decisions_of(i).len();
-    let (states, rewards) = abducted(mechanism, panel);
+    let PanelNoise { states, rewards } = abduct_panel(mechanism, panel);
     let horizon = (0..panel.people()).map(decisions).max().unwrap_or(0);
     let mut groups = Vec::new();
     let horizons = if settings.completed { horizon..horizon + 1 } else { 1..horizon + 1 };
@@ -187,44 +186,6 @@ fn own_noise(mechanism: &Fitted, fold: &Refitted<'_>, settings: &Simulation) -> 
         groups.push((people, Exogenous::given(levels, coins, all_states, all_rewards, uniforms, p)));
     }
     groups
-}
-
-/// Noise of every state row and of every decision, in the order of the panel. States after a last decision are not looked at.
-fn abducted(mechanism: &Fitted, panel: &Panel) -> (Vec<f64>, Vec<f64>) {
-    let p = panel.state_dim();
-    let (mut states, mut rewards) = (panel.states().to_vec(), panel.rewards().to_vec());
-    let mut step = Step::default();
-    for level in 0..panel.levels().len() {
-        let (mut before, mut actions) = (vec![], vec![]);
-        let (mut decided, mut reached) = (vec![], vec![]);
-        for i in (0..panel.people()).filter(|&i| panel.level_codes()[i] as usize == level) {
-            let (rows, decisions) = (panel.states_of(i), panel.decisions_of(i));
-            first_noise(mechanism, level, &mut states[rows.start * p..(rows.start + 1) * p]);
-            for (t, decision) in decisions.enumerate() {
-                let row = rows.start + t;
-                before.extend_from_slice(&panel.states()[row * p..(row + 1) * p]);
-                actions.push(panel.actions()[decision]);
-                decided.push(decision);
-                reached.push((row + 1 < rows.end).then_some(row + 1));
-            }
-        }
-        step.prepare(mechanism, level, &before, &actions);
-        let mut noise: Vec<f64> = decided.iter().map(|&decision| rewards[decision]).collect();
-        step.reward_noise(mechanism, level, &mut noise);
-        decided.iter().zip(noise).for_each(|(&decision, u)| rewards[decision] = u);
-        // Where nothing was recorded afterwards the row stands in for itself and is thrown away.
-        let mut noise: Vec<f64> = Vec::with_capacity(before.len());
-        for (now, next) in before.chunks_exact(p).zip(&reached) {
-            noise.extend_from_slice(next.map_or(now, |row| &panel.states()[row * p..(row + 1) * p]));
-        }
-        step.state_noise(mechanism, level, &mut noise);
-        for (u, row) in noise.chunks_exact(p).zip(&reached) {
-            if let Some(row) = row {
-                states[row * p..(row + 1) * p].copy_from_slice(u);
-            }
-        }
-    }
-    (states, rewards)
 }
 
 #[cfg(test)]

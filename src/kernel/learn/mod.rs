@@ -9,7 +9,6 @@ mod fitted_q_pass;
 mod mixture;
 mod neural_q;
 mod policy;
-mod propensity;
 mod regressions;
 mod replay;
 mod stability;
@@ -31,7 +30,6 @@ pub(crate) use stable_q::{StoredChart, stable_fitted_q_stored};
 pub mod internals {
     pub use super::mixture::{EpisodeMixture, StepMixture};
     pub use super::neural_q::{NeuralQ, NeuralQError, NeuralSettings, QNet, neural_fitted_q_iteration};
-    pub use super::propensity::{PropensityError, PropensityFit, PropensityOutcome, Softmax, fit_propensity};
     pub use super::replay::Replay;
     pub use super::stability::{Stability, decision_values, stability};
     pub use super::stable_q::{Contrast, Coordinates, Group, Penalties, StableQ, stable_fitted_q};

@@ -1,6 +1,7 @@
 //! The Gram matrix G = XᵀX: summed over blocks of rows, factored once, solved for many right-hand sides.
 
 use super::least_squares::power_of_two_reciprocal;
+use super::ridge::RidgeFactor;
 use super::tolerance;
 use super::vector_state::clear_upper_vector_state;
 use faer::diag::Diag;
@@ -134,14 +135,14 @@ impl Gram {
                 *entry *= scales[i] * scale;
             }
         }
-        let lower = cholesky(scaled.clone(), n)?;
+        let factor = RidgeFactor::up_to_dependence(&scaled, &vec![0.0; n])
+            .map_err(|column| GramRefusal::NotPositiveDefinite { column })?;
         let (least, most) = extreme_eigenvalues(&scaled, n);
         let condition = most / least;
         if !(0.0..=tolerance::GRAM_CONDITION).contains(&condition) {
             return Err(GramRefusal::IllConditioned { condition });
         }
-        let upper = (0..n * n).map(|at| lower[at % n * n + at / n]).collect();
-        Ok(GramFactor { features: n, lower, upper, scales, condition })
+        Ok(GramFactor { factor, scales, condition })
     }
 }
 
@@ -165,10 +166,8 @@ pub enum GramRefusal {
 /// A factored Gram matrix.
 #[derive(Clone, Debug)]
 pub struct GramFactor {
-    features: usize,
-    lower: Vec<f64>,
-    /// The transpose of `lower`.
-    upper: Vec<f64>,
+    /// Of the matrix whose diagonal was brought to [1, 4).
+    factor: RidgeFactor,
     scales: Vec<f64>,
     condition: f64,
 }
@@ -179,25 +178,11 @@ impl GramFactor {
     /// # Panics
     /// When `rhs` is not a whole number of right-hand sides.
     pub fn solve_in_place(&self, rhs: &mut [f64]) {
-        let n = self.features;
+        let n = self.scales.len();
         assert_eq!(rhs.len() % n, 0, "{} numbers in right-hand sides of {n}", rhs.len());
         for b in rhs.chunks_exact_mut(n) {
             b.iter_mut().zip(&self.scales).for_each(|(b, scale)| *b *= scale);
-            // Both halves take multiples of a solved entry off the others: those do not wait for each other, as terms of a sum would.
-            for i in 0..n {
-                b[i] /= self.lower[i * n + i];
-                let (solved, others) = b.split_at_mut(i + 1);
-                for (b, l) in others.iter_mut().zip(&self.upper[i * n + i + 1..(i + 1) * n]) {
-                    *b -= l * solved[i];
-                }
-            }
-            for i in (0..n).rev() {
-                b[i] /= self.lower[i * n + i];
-                let (others, solved) = b.split_at_mut(i);
-                for (b, l) in others.iter_mut().zip(&self.lower[i * n..i * n + i]) {
-                    *b -= l * solved[0];
-                }
-            }
+            self.factor.solve_in_place(b);
             b.iter_mut().zip(&self.scales).for_each(|(b, scale)| *b *= scale);
         }
     }
@@ -206,27 +191,6 @@ impl GramFactor {
     pub fn condition(&self) -> f64 {
         self.condition
     }
-}
-
-/// The lower triangle L of A = L Lᵀ, row-major.
-fn cholesky(mut a: Vec<f64>, n: usize) -> Result<Vec<f64>, GramRefusal> {
-    for j in 0..n {
-        let (above, rest) = a.split_at_mut(j * n);
-        let row = &mut rest[..n];
-        for k in 0..j {
-            let known: f64 = (0..k).map(|m| row[m] * above[k * n + m]).sum();
-            row[k] = (row[k] - known) / above[k * n + k];
-        }
-        let explained: f64 = row[..j].iter().map(|l| l * l).sum();
-        let pivot = row[j] - explained;
-        // What is left of the column is rounding error of the subtraction.
-        let independent = pivot > n as f64 * tolerance::EPSILON * row[j];
-        if !independent {
-            return Err(GramRefusal::NotPositiveDefinite { column: j });
-        }
-        row[j] = pivot.sqrt();
-    }
-    Ok(a)
 }
 
 /// Smallest and largest eigenvalue of a symmetric matrix.

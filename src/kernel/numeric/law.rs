@@ -1,5 +1,7 @@
 //! The law of an unknown quantity, as draws.
 
+use super::quantile::Place;
+
 /// What resampling says about an unknown quantity: draws, in ascending order.
 ///
 /// The draws are used as a distribution over where the truth lies: its mean is the estimate, its quantiles are bounds. For which
@@ -52,11 +54,8 @@ impl Law {
     /// When `share` is outside [0, 1].
     pub fn quantile(&self, share: f64) -> f64 {
         assert!((0.0..=1.0).contains(&share), "share {share} is outside [0, 1]");
-        let last = self.sorted.len() - 1;
-        let position = (share * (self.sorted.len() + 1) as f64 - 1.0).clamp(0.0, last as f64);
-        let below = position.floor() as usize;
-        let above = (below + 1).min(last);
-        self.sorted[below] + (position - below as f64) * (self.sorted[above] - self.sorted[below])
+        let n = self.sorted.len();
+        Place::new(n, share * (n + 1) as f64 - 1.0).among(&self.sorted)
     }
 
     /// The equal-tailed interval that holds this share of the draws.

@@ -14,11 +14,13 @@
 //! | mean and its error | [`Estimate`], [`Law`] | hand-worked samples |
 //! | weights of resampled people | `person_weights` | moments of the exponential |
 //! | the rate α in error ≍ n^α | [`log_log_slope`] | exact power laws, and a wrong one |
+//! | is this what was written? | `Fingerprint` | published hashes |
 //! | how close is equal? | [`tolerance`] | — |
 
 #[doc(hidden)]
 pub mod block;
 mod estimate;
+mod fingerprint;
 mod gram;
 mod holm;
 pub(crate) mod lanes;
@@ -53,14 +55,16 @@ pub use streams::Stream;
 
 pub(crate) use holm::holm;
 pub(crate) use least_squares::LeastSquaresRows;
-pub(crate) use moments::Moments;
+pub(crate) use moments::{Moments, column_moments};
 pub(crate) use monomials::Monomials;
+pub(crate) use quantile::Place;
 pub(crate) use ridge::RidgeFactor;
 pub(crate) use row_factor::RowFactor;
 
 /// What this package's own command, tests and benches reach beyond the promise above. No promise: it may change with any release.
 #[doc(hidden)]
 pub mod internals {
+    pub use super::fingerprint::Fingerprint;
     pub use super::gram::{Gram, GramFactor, GramRefusal};
     pub use super::least_squares::{LeastSquares, LeastSquaresError, least_squares};
     pub use super::monomials::TooManyMonomials;

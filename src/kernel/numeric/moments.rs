@@ -1,4 +1,4 @@
-//! Count, mean and squares around it, of numbers that come one by one or in parts.
+//! Count, mean and squares around it: of numbers that come one by one or in parts, and of the columns of a matrix.
 
 use super::Estimate;
 
@@ -45,9 +45,43 @@ impl Moments {
     }
 }
 
+/// Means and variances Σ (x − x̄)² / n of the first `columns` columns of row-major rows of `width` numbers.
+///
+/// # Precision
+/// A column of equal numbers has exactly that mean and the variance 0: its rounded mean could miss them, and rounding would pass for a spread.
+pub fn column_moments(rows: &[f64], width: usize, columns: usize) -> (Vec<f64>, Vec<f64>) {
+    let n = (rows.len() / width).max(1) as f64;
+    let (mut mean, mut variance) = (vec![0.0; columns], vec![0.0; columns]);
+    for row in rows.chunks_exact(width) {
+        mean.iter_mut().zip(row).for_each(|(mean, x)| *mean += x / n);
+    }
+    for row in rows.chunks_exact(width) {
+        for ((variance, mean), x) in variance.iter_mut().zip(&mean).zip(row) {
+            *variance += (x - mean).powi(2) / n;
+        }
+    }
+    for j in 0..columns.min(rows.len()) {
+        let mut column = rows.iter().skip(j).step_by(width);
+        if column.all(|x| *x == rows[j]) {
+            (mean[j], variance[j]) = (rows[j], 0.0);
+        }
+    }
+    (mean, variance)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_have_their_own_moments_and_those_behind_are_left_out() {
+        let rows = [1.0, 0.1, 7.0, 3.0, 0.1, 7.0, 8.0, 0.1, 7.0];
+        let (mean, variance) = column_moments(&rows, 3, 2);
+        assert_eq!((&mean[..], variance.len()), (&[4.0, 0.1][..], 2));
+        approx::assert_relative_eq!(variance[0], 26.0 / 3.0, max_relative = 1e-15);
+        assert_eq!(variance[1], 0.0);
+        assert_eq!(column_moments(&[], 2, 2), (vec![0.0; 2], vec![0.0; 2]));
+    }
 
     #[test]
     fn parts_have_the_moments_of_all_numbers() {

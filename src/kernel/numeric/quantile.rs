@@ -15,10 +15,49 @@ pub(super) fn central_interval(mut values: Vec<f64>, confidence: f64) -> (f64, f
 pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     assert!(!sorted.is_empty(), "a quantile of no values was asked for");
     assert!((0.0..=1.0).contains(&share), "share {share} is outside [0, 1]");
-    let position = share * (sorted.len() - 1) as f64;
-    let below = position.floor() as usize;
-    let above = position.ceil() as usize;
-    sorted[below] + (position - below as f64) * (sorted[above] - sorted[below])
+    Place::of_share(sorted.len(), share).among(sorted)
+}
+
+/// A place between two order statistics: every kind of quantile is the value at some place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Place {
+    /// The ranks it lies between, from 0; they are equal at an order statistic.
+    pub below: usize,
+    pub above: usize,
+    /// How far it is from the one towards the other.
+    share: f64,
+}
+
+impl Place {
+    /// The place `at` ranks from the first of `n` values, or the first or the last of them.
+    ///
+    /// # Panics
+    /// When there are no values.
+    pub fn new(n: usize, at: f64) -> Self {
+        let at = at.clamp(0.0, (n - 1) as f64);
+        let below = at.floor();
+        Self { below: below as usize, above: at.ceil() as usize, share: at - below }
+    }
+
+    /// The place of [`quantile`].
+    pub fn of_share(n: usize, share: f64) -> Self {
+        Self::new(n, share * (n - 1) as f64)
+    }
+
+    /// The value here of `n` ascending values.
+    pub fn among(self, sorted: &[f64]) -> f64 {
+        self.between(sorted[self.below], sorted[self.above])
+    }
+
+    /// The value here between those at the two ranks.
+    pub fn between(self, below: f64, above: f64) -> f64 {
+        below + self.share * (above - below)
+    }
+
+    /// Both ranks.
+    pub fn ranks(self) -> [usize; 2] {
+        [self.below, self.above]
+    }
 }
 
 #[cfg(test)]
@@ -35,6 +74,16 @@ mod tests {
             assert!(close(quantile(&values, share), expected, ROUNDING), "at {share}");
         }
         assert_eq!(quantile(&[3.5], 0.3), 3.5);
+    }
+
+    #[test]
+    fn places_beyond_the_ends_are_the_ends() {
+        let values = [1.0, 2.0, 4.0];
+        assert_eq!(
+            [-0.7, 0.0, 0.5, 1.25, 2.0, 9.0].map(|at| Place::new(3, at).among(&values)),
+            [1.0, 1.0, 1.5, 2.5, 4.0, 4.0]
+        );
+        assert_eq!((Place::new(3, 1.0).ranks(), Place::new(3, 1.5).ranks()), ([1, 1], [1, 2]));
     }
 
     #[test]

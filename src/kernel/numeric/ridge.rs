@@ -24,17 +24,23 @@ impl RidgeFactor {
     /// # Panics
     /// If `gram` is not a square of as many rows as there are penalties.
     pub fn new(gram: &[f64], penalties: &[f64]) -> Option<Self> {
+        Self::up_to_dependence(gram, penalties).ok()
+    }
+
+    /// The same; otherwise the first column that depends on those before it to working precision.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    pub fn up_to_dependence(gram: &[f64], penalties: &[f64]) -> Result<Self, usize> {
         let d = penalties.len();
         assert_eq!(gram.len(), d * d, "a square matrix with a penalty for each row");
         let mut lower = gram.to_vec();
-        if !dispatch(Factor { lower: &mut lower, penalties }) {
-            return None;
-        }
+        dispatch(Factor { lower: &mut lower, penalties })?;
         let mut upper = Vec::with_capacity(d * d);
         for column in 0..d {
             upper.extend(lower.iter().skip(column).step_by(d));
         }
-        Some(Self { size: d, lower, upper })
+        Ok(Self { size: d, lower, upper })
     }
 
     /// d.
@@ -90,31 +96,34 @@ impl RidgeFactor {
 /// neighbours: alone, a processor would wait for one sum before it can go on with the next.
 const ABREAST: usize = 8;
 
-/// Replaces the lower half of a matrix, with penalties added to its diagonal, by its Cholesky factor; answers whether there is one.
+/// Replaces the lower half of a matrix, with penalties added to its diagonal, by its Cholesky factor.
 struct Factor<'a> {
     lower: &'a mut [f64],
     penalties: &'a [f64],
 }
 
 impl Work for Factor<'_> {
-    type Output = bool;
+    type Output = Result<(), usize>;
 
     #[inline(always)]
-    fn run<Q: Quad>(self, quad: Q) -> bool {
+    fn run<Q: Quad>(self, quad: Q) -> Result<(), usize> {
         let (d, mut first) = (self.penalties.len(), 0);
         while first + ABREAST <= d {
-            if !factor_rows::<Q, ABREAST>(quad, self.lower, self.penalties, first) {
-                return false;
-            }
+            factor_rows::<Q, ABREAST>(quad, self.lower, self.penalties, first)?;
             first += ABREAST;
         }
-        (first..d).all(|row| factor_rows::<Q, 1>(quad, self.lower, self.penalties, row))
+        (first..d).try_for_each(|row| factor_rows::<Q, 1>(quad, self.lower, self.penalties, row))
     }
 }
 
-/// Rows `first` to `first + R` of the factor, those above being known.
+/// Rows `first` to `first + R` of the factor, those above being known; the first column among them that depends on those before it.
 #[inline(always)]
-fn factor_rows<Q: Quad, const R: usize>(quad: Q, lower: &mut [f64], penalties: &[f64], first: usize) -> bool {
+fn factor_rows<Q: Quad, const R: usize>(
+    quad: Q,
+    lower: &mut [f64],
+    penalties: &[f64],
+    first: usize,
+) -> Result<(), usize> {
     let d = penalties.len();
     let (above, rest) = lower.split_at_mut(first * d);
     for j in 0..first {
@@ -136,12 +145,12 @@ fn factor_rows<Q: Quad, const R: usize>(quad: Q, lower: &mut [f64], penalties: &
         // What is left of the pivot below this is rounding error of the subtraction.
         let independent = pivot > d as f64 * f64::EPSILON * diagonal;
         if !independent || !pivot.is_finite() {
-            return false;
+            return Err(i);
         }
         row[i] = pivot.sqrt();
         row[i + 1..].fill(0.0);
     }
-    true
+    Ok(())
 }
 
 /// The diagonal of (L Lᵀ)⁻¹.
@@ -291,12 +300,8 @@ mod tests {
         let penalties: Vec<f64> = (0..d).map(|j| 0.01 * j as f64).collect();
         let factor = RidgeFactor::new(&gram, &penalties).unwrap();
         let mut alone = gram.clone();
-        assert!((0..d).all(|row| factor_rows::<_, 1>(
-            crate::kernel::numeric::lanes::Portable,
-            &mut alone,
-            &penalties,
-            row
-        )));
+        let portable = crate::kernel::numeric::lanes::Portable;
+        (0..d).for_each(|row| factor_rows::<_, 1>(portable, &mut alone, &penalties, row).unwrap());
         assert_eq!(factor.lower, alone);
         assert!((0..d * d).all(|at| factor.upper[at] == alone[at % d * d + at / d]));
         let mut column = vec![0.0; d];
@@ -312,6 +317,6 @@ mod tests {
         assert_eq!(factor.inverse_diagonal(), inverse);
         // A matrix that fails in the middle of a group has no factor.
         gram[(ABREAST + 2) * d + ABREAST + 2] = -1.0;
-        assert_eq!(RidgeFactor::new(&gram, &penalties), None);
+        assert_eq!(RidgeFactor::up_to_dependence(&gram, &penalties), Err(ABREAST + 2));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Augmented, Experience};
 use crate::kernel::data::Panel;
-use crate::kernel::model::Mechanism;
+use crate::kernel::model::{Means, Mechanism, abduct_panel};
 use crate::kernel::numeric::Estimate;
 use serde::Serialize;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -110,14 +110,14 @@ impl Residuals {
         let p = panel.state_dim();
         let (mut rows, mut scale) = (Vec::with_capacity(panel.decisions()), vec![0.0f64; p + 1]);
         let mut values = Vec::with_capacity(panel.decisions() * (p + 1));
-        let (mut next, mut reward) = (vec![0.0; p], [0.0]);
+        let noise = abduct_panel(&Means(mechanism), panel);
         for (i, person) in panel.iter().enumerate() {
+            let (first, decisions) = (panel.states_of(i).start, panel.decisions_of(i));
             for (t, &action) in person.actions.iter().enumerate() {
-                let state = &person.states[t * p..(t + 1) * p];
-                mechanism.mean(person.level as usize, state, &[action], &mut next, &mut reward);
                 let after = person.states.get((t + 1) * p..(t + 2) * p);
-                values.extend((0..p).map(|j| after.map_or(0.0, |s| s[j] - next[j])));
-                values.push(person.rewards[t] - reward[0]);
+                let row = (first + t + 1) * p;
+                values.extend((0..p).map(|j| after.map_or(0.0, |_| noise.states[row + j])));
+                values.push(noise.rewards[decisions.start + t]);
                 for (j, scale) in scale.iter_mut().enumerate() {
                     let observed = if j < p { after.map_or(0.0, |s| s[j]) } else { person.rewards[t] };
                     *scale = scale.max(observed.abs());

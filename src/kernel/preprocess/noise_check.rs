@@ -2,8 +2,7 @@
 
 use crate::kernel::data::Panel;
 use crate::kernel::model::fitted::{NOISELESS, Nature, NoiseReport};
-use crate::kernel::model::noise::{Step, first_noise};
-use crate::kernel::model::{Mechanism, Output};
+use crate::kernel::model::{self, Mechanism, Output, PanelNoise, abduct_panel};
 use crate::kernel::numeric::small::solve;
 use crate::kernel::numeric::{Estimate, quantile};
 use serde::Serialize;
@@ -141,36 +140,23 @@ struct Noises {
 impl Noises {
     fn of(mechanism: &impl Mechanism, panel: &Panel) -> Self {
         let p = panel.state_dim();
-        let mut found = Self { before: vec![vec![]; 2 * p + 1], after: vec![vec![]; 2 * p + 1] };
-        let (mut step, mut at) = (Step::default(), 0);
-        for (person, history) in panel.iter().enumerate() {
-            let (level, decisions) = (history.level as usize, history.actions.len());
-            let mut first = history.states[..p].to_vec();
-            first_noise(mechanism, level, &mut first);
-            for (j, mean) in mechanism.initial_mean(level).iter().enumerate() {
-                found.before[j].push(Value { person, level, at, x: history.states[j] - mean });
-                found.after[j].push(Value { person, level, at, x: first[j] });
-            }
-            step.prepare(mechanism, level, &history.states[..decisions * p], history.actions);
-            let mut next = history.states[p..].to_vec();
-            let mut rewards = history.rewards.to_vec();
-            step.state_noise(mechanism, level, &mut next);
-            step.reward_noise(mechanism, level, &mut rewards);
-            for (t, &reward) in rewards.iter().enumerate() {
-                for j in 0..p {
-                    if let Some(&x) = next.get(t * p + j) {
-                        let raw = history.states[(t + 1) * p + j] - step.mean_states()[t * p + j];
-                        found.before[p + j].push(Value { person, level, at: at + t, x: raw });
-                        found.after[p + j].push(Value { person, level, at: at + t, x });
+        let slots = |noise: &PanelNoise| {
+            let mut slots = vec![vec![]; 2 * p + 1];
+            for (person, &level) in panel.level_codes().iter().enumerate() {
+                let (level, decisions) = (level as usize, panel.decisions_of(person));
+                for (t, row) in panel.states_of(person).enumerate() {
+                    // A later state belongs to the decision that led to it.
+                    let (slot, at) = if t == 0 { (0, decisions.start) } else { (p, decisions.start + t - 1) };
+                    for (j, &x) in noise.states[row * p..(row + 1) * p].iter().enumerate() {
+                        slots[slot + j].push(Value { person, level, at, x });
                     }
                 }
-                let raw = history.rewards[t] - step.mean_rewards()[t];
-                found.before[2 * p].push(Value { person, level, at: at + t, x: raw });
-                found.after[2 * p].push(Value { person, level, at: at + t, x: reward });
+                slots[2 * p].extend(decisions.map(|at| Value { person, level, at, x: noise.rewards[at] }));
             }
-            at += decisions;
-        }
-        found
+            slots
+        };
+        let (before, after) = (abduct_panel(&model::Means(mechanism), panel), abduct_panel(mechanism, panel));
+        Self { before: slots(&before), after: slots(&after) }
     }
 }
 

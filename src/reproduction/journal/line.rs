@@ -1,6 +1,6 @@
 //! One line of the file: JSON that carries its own checksum as its last field.
 
-use crate::reproduction::fingerprint::Fingerprint;
+use crate::kernel::numeric::Fingerprint;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -1,7 +1,7 @@
 //! Which functions of a history stand for action values: as rich as the rows can carry.
 
 use super::followed::Followed;
-use crate::kernel::numeric::Monomials;
+use crate::kernel::numeric::{Monomials, column_moments};
 use serde::Serialize;
 
 /// The functions that stand for the action values of one policy, a set of them for each level and action.
@@ -136,9 +136,8 @@ pub(super) fn column(rows: &[f64], width: usize, j: usize) -> Vec<f64> {
 
 /// (x − mean) / sd; a column that does not vary becomes 0.
 pub(super) fn standardise(column: &mut [f64]) {
-    let n = column.len().max(1) as f64;
-    let mean = column.iter().sum::<f64>() / n;
-    let sd = (column.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt();
+    let (mean, variance) = column_moments(column, 1, 1);
+    let (mean, sd) = (mean[0], variance[0].sqrt());
     let varies = sd > f64::EPSILON * mean.abs().max(f64::MIN_POSITIVE);
     column.iter_mut().for_each(|x| *x = if varies { (*x - mean) / sd } else { 0.0 });
 }

@@ -62,7 +62,7 @@ impl Problem<'_> {
             b.iter_mut().zip(φ).for_each(|(b, x)| *b += v * people.rewards[row] * x);
         }
         all.iter_mut().zip(&moving).for_each(|(all, moving)| *all += moving);
-        let (rewards, follows) = (PooledRidge::new(all, q, self.prior), PooledRidge::new(moving, q, self.prior));
+        let (rewards, follows) = (PooledRidge::new(&all, q, self.prior), PooledRidge::new(&moving, q, self.prior));
         rewards.solve_in_place(&mut now);
         let horizon = people.horizon();
         let mut found =

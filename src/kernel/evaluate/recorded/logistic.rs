@@ -1,7 +1,6 @@
 //! Multinomial logistic regression with weights and a faint prior: who acts how, who stays.
 
-use super::definite::{factor, solve};
-use crate::kernel::numeric::tolerance;
+use crate::kernel::numeric::{RidgeFactor, tolerance};
 
 /// P(y | x) ∝ exp(β_yᵀx) with β₀ = 0.
 #[derive(Debug, Clone, PartialEq)]
@@ -136,12 +135,8 @@ struct Curvature {
 
 /// H⁻¹g and what it promises to gain.
 fn newton_step(at: &Curvature, side: usize) -> Option<(Vec<f64>, f64)> {
-    let mut lower = at.hessian.clone();
-    if !factor(&mut lower, side) {
-        return None;
-    }
     let mut step = at.gradient.clone();
-    solve(&lower, &mut step);
+    RidgeFactor::new(&at.hessian, &vec![0.0; side])?.solve_in_place(&mut step);
     let gain = step.iter().zip(&at.gradient).map(|(s, g)| s * g).sum();
     Some((step, gain))
 }

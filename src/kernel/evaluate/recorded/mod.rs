@@ -22,7 +22,6 @@
 
 mod behaviour;
 mod class;
-mod definite;
 mod followed;
 mod iterates;
 mod logistic;

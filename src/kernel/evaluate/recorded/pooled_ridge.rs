@@ -1,6 +1,6 @@
 //! Least squares in cells that lend each other strength.
 
-use super::definite::{factor, solve};
+use crate::kernel::numeric::RidgeFactor;
 
 /// One regression per cell, each drawn towards their common centre with the weight of a few rows.
 ///
@@ -13,53 +13,53 @@ use super::definite::{factor, solve};
 /// extrapolating. Given m the cells part, so that all costs are those of q × q matrices.
 #[derive(Debug, Clone)]
 pub(super) struct PooledRidge {
-    q: usize,
     prior: f64,
-    /// Cholesky factors of G_c + λI.
-    cells: Vec<f64>,
-    /// Cholesky factor of what remains for the centre.
-    centre: Vec<f64>,
+    /// Of G_c + λI.
+    cells: Vec<RidgeFactor>,
+    /// Of what remains for the centre.
+    centre: RidgeFactor,
 }
 
 impl PooledRidge {
     /// Factors cells of Σ vφφᵀ, q × q each, lower halves.
-    pub fn new(mut grams: Vec<f64>, q: usize, prior: f64) -> Self {
+    pub fn new(grams: &[f64], q: usize, prior: f64) -> Self {
         let mut centre = vec![0.0; q * q];
         let mut unit = vec![0.0; q];
-        for gram in grams.chunks_exact_mut(q * q) {
-            (0..q).for_each(|j| gram[j * q + j] += prior);
-            let definite = factor(gram, q);
-            assert!(definite, "a Gram matrix of finite features and a positive prior is definite");
+        let definite = |gram: &[f64]| {
+            RidgeFactor::new(gram, &vec![prior; q])
+                .expect("a Gram matrix of finite features with a positive prior is definite")
+        };
+        let cells: Vec<RidgeFactor> = grams.chunks_exact(q * q).map(definite).collect();
+        for cell in &cells {
             for j in 0..q {
                 unit.fill(0.0);
                 unit[j] = 1.0;
-                solve(gram, &mut unit);
+                cell.solve_in_place(&mut unit);
                 for (i, x) in unit.iter().enumerate().skip(j) {
                     centre[i * q + j] += prior * (f64::from(u8::from(i == j)) - prior * x);
                 }
             }
         }
-        let floor = prior * f64::EPSILON;
-        (0..q).for_each(|j| centre[j * q + j] += if j == 0 { floor } else { prior / 10.0 });
-        let definite = factor(&mut centre, q);
-        assert!(definite, "the centre of cells with a positive prior is definite");
-        Self { q, prior, cells: grams, centre }
+        let mut own = vec![prior / 10.0; q];
+        own[0] = prior * f64::EPSILON;
+        let centre = RidgeFactor::new(&centre, &own).expect("the centre of cells with a positive prior is definite");
+        Self { prior, cells, centre }
     }
 
     /// Σ vφy per cell ← the weights of each cell.
     pub fn solve_in_place(&self, moments: &mut [f64]) {
-        let (q, λ) = (self.q, self.prior);
+        let (q, λ) = (self.centre.size(), self.prior);
         let mut centre = vec![0.0; q];
         let mut alone = vec![0.0; q];
-        for (cell, b) in self.cells.chunks_exact(q * q).zip(moments.chunks_exact(q)) {
+        for (cell, b) in self.cells.iter().zip(moments.chunks_exact(q)) {
             alone.copy_from_slice(b);
-            solve(cell, &mut alone);
+            cell.solve_in_place(&mut alone);
             centre.iter_mut().zip(&alone).for_each(|(m, x)| *m += λ * x);
         }
-        solve(&self.centre, &mut centre);
-        for (cell, b) in self.cells.chunks_exact(q * q).zip(moments.chunks_exact_mut(q)) {
+        self.centre.solve_in_place(&mut centre);
+        for (cell, b) in self.cells.iter().zip(moments.chunks_exact_mut(q)) {
             b.iter_mut().zip(&centre).for_each(|(b, m)| *b += λ * m);
-            solve(cell, b);
+            cell.solve_in_place(b);
         }
     }
 }
@@ -81,7 +81,7 @@ mod tests {
             moments[cell * 2] += v * y;
             moments[cell * 2 + 1] += v * x * y;
         }
-        PooledRidge::new(grams, 2, prior).solve_in_place(&mut moments);
+        PooledRidge::new(&grams, 2, prior).solve_in_place(&mut moments);
         moments
     }
 

@@ -1,11 +1,7 @@
 //! An estimate with the same estimate on resampled people.
 
-use crate::kernel::data::Panel;
-use crate::kernel::numeric::{Stream, fill_uniform};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use statrs::distribution::{ContinuousCDF, StudentsT};
-
-use super::followed::Followed;
 
 /// An estimate, and what it is when people are resampled and everything fitted is fitted again.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,54 +91,9 @@ impl Serialize for Resampled {
     }
 }
 
-/// How often each person is in each replicate: independent Poisson counts of mean 1, N numbers per replicate.
-///
-/// Given their sum they are the counts of drawing with replacement. A person's counts are a function of (seed, id) alone, so neither the
-/// order of rows nor the others who are there change them.
-pub(super) fn person_counts(panel: &Panel, people: &Followed, replicates: usize, seed: u64) -> Vec<f64> {
-    let n = people.people();
-    let stream = Stream::new(seed).named("resample");
-    let mut counts = vec![0.0; replicates * n];
-    let mut uniforms = vec![0.0; replicates];
-    for (person, &i) in people.order.iter().enumerate() {
-        fill_uniform(&mut stream.named(&panel.ids()[i]).rng(), &mut uniforms);
-        uniforms.iter().enumerate().for_each(|(b, u)| counts[b * n + person] = poisson(*u));
-    }
-    for counts in counts.chunks_exact_mut(n.max(1)) {
-        if counts.iter().all(|c| *c == 0.0) {
-            counts.fill(1.0);
-        }
-    }
-    counts
-}
-
-/// The inverse of the cumulative Poisson law of mean 1.
-fn poisson(uniform: f64) -> f64 {
-    let (mut count, mut mass) = (0.0, (-1.0f64).exp());
-    let mut below = mass;
-    // P(count > 18) < 2⁻⁵³.
-    while uniform >= below && count < 18.0 {
-        count += 1.0;
-        mass /= count;
-        below += mass;
-    }
-    count
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn counts_follow_the_poisson_law_of_mean_one() {
-        let n = 100_000;
-        let counts: Vec<f64> = (0..n).map(|i| poisson((f64::from(i) + 0.5) / f64::from(n))).collect();
-        let mean = counts.iter().sum::<f64>() / f64::from(n);
-        let square = counts.iter().map(|c| c * c).sum::<f64>() / f64::from(n);
-        let zero = counts.iter().filter(|c| **c == 0.0).count() as f64 / f64::from(n);
-        assert!((mean - 1.0).abs() < 1e-3 && (square - 2.0).abs() < 1e-3 && (zero - (-1.0f64).exp()).abs() < 1e-4);
-        assert_eq!(poisson(1.0 - f64::EPSILON / 2.0), 18.0);
-    }
 
     #[test]
     fn a_difference_is_taken_replicate_by_replicate() {

@@ -1,8 +1,8 @@
 //! Whether the means that rewards and states follow stay the same as time goes by.
 
-use super::definite::{factor, solve};
 use super::followed::Followed;
 use super::pooled_ridge::PooledRidge;
+use crate::kernel::numeric::RidgeFactor;
 use serde::Serialize;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
@@ -68,7 +68,7 @@ fn drift(
         times[people.actions[row] as usize] += time(row);
         counts[people.actions[row] as usize] += 1.0;
     }
-    PooledRidge::new(grams, q, prior).solve_in_place(&mut weights);
+    PooledRidge::new(&grams, q, prior).solve_in_place(&mut weights);
     let (mut scores, mut covariance, mut squares) =
         (vec![0.0; actions], vec![0.0; actions * actions], vec![0.0; actions]);
     let mut own = vec![0.0; actions];
@@ -94,10 +94,8 @@ fn drift(
     let explained: f64 = scores.iter().zip(&squares).filter(|(_, s)| **s > 0.0).map(|(u, s)| u * u / s).sum();
     let share = (explained / n).sqrt() / spread;
     let mut step = scores.clone();
-    if !share.is_finite() || !factor(&mut covariance, actions) {
-        return None;
-    }
-    solve(&covariance, &mut step);
+    let covariance = RidgeFactor::new(&covariance, &vec![0.0; actions]).filter(|_| share.is_finite())?;
+    covariance.solve_in_place(&mut step);
     let statistic: f64 = step.iter().zip(&scores).map(|(x, u)| x * u).sum();
     let chi = ChiSquared::new(actions as f64).expect("at least one action");
     Some(Drift { what, share, p_value: 1.0 - chi.cdf(statistic.max(0.0)) })

@@ -4,12 +4,13 @@ use super::behaviour::{Behaviour, CalibrationBin, SEPARATED};
 use super::class::{Asked, FunctionClass};
 use super::followed::{Followed, folds};
 use super::iterates::{Problem, discounted_horizon};
-use super::resampled::{Resampled, person_counts};
+use super::resampled::Resampled;
 use super::settings::{Dropout, NoValue, PolicyAlong, RecordedError, RecordedSettings, check};
 use super::stationarity::{Drift, drifts};
 use super::staying::{Staying, StayingModel};
 use super::weighting::{WeightDiagnostics, Weights};
 use crate::kernel::data::Panel;
+use crate::kernel::model::fitted::replicate_weights;
 use crate::kernel::numeric::Estimate;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -45,6 +46,9 @@ pub struct RecordedValues {
     pub staying: Option<StayingModel>,
     /// Whether rewards and states keep following the same means as time goes by.
     pub(crate) drifts: Vec<Drift>,
+    /// The probability of the action that was taken at each decision of the panel, given or as fitted on other people.
+    #[serde(skip)]
+    pub(crate) taken: Vec<f64>,
     /// What a reader must know before using the numbers, in words.
     pub warnings: Vec<String>,
 }
@@ -160,7 +164,11 @@ pub fn recorded_values(
     let staying = Staying::fit(panel, people, states, planned.unwrap_or(panel.horizon()));
     let record = Record { panel, people, settings, weighted: planned.and(staying.as_ref()) };
 
-    let counts = person_counts(panel, people, settings.replicates, settings.seed);
+    // The same people in the same replicate as wherever else they are resampled.
+    let resample = |b: usize| -> Vec<f64> {
+        let weights = replicate_weights(panel, settings.seed, b);
+        people.order.iter().map(|&i| weights[i]).collect()
+    };
     let folds = folds(panel, people, settings.folds, settings.seed);
     let known = settings.propensities.as_ref().map(|given| record.by_row(given));
     let behaviour = Behaviour::fit(people, states, &folds, known.as_deref());
@@ -174,11 +182,12 @@ pub fn recorded_values(
     // One replicate at a time for all policies, so that weights of rows are held for the replicates at work alone; the last is the record itself.
     let ones = vec![1.0; people.people()];
     let groups: Vec<Option<u32>> = std::iter::once(None).chain((0..people.level_count as u32).map(Some)).collect();
-    let replicates: Vec<Vec<f64>> = counts
-        .par_chunks_exact(people.people())
-        .chain(ones.par_chunks_exact(people.people()))
-        .map(|counts| {
-            let rows = record.row_weights(counts);
+    let replicates: Vec<Vec<f64>> = (0..settings.replicates)
+        .into_par_iter()
+        .map(resample)
+        .chain(rayon::iter::once(ones.clone()))
+        .map(|weights| {
+            let rows = record.row_weights(&weights);
             let mut means: Vec<f64> = groups.iter().map(|&level| record.received(&rows, level)).collect();
             for problem in &problems {
                 let first = problem.fit(&rows).first;
@@ -243,6 +252,7 @@ pub fn recorded_values(
         separated: behaviour.largest_log_odds > SEPARATED,
         calibration: behaviour.calibration,
     };
+    let taken = record.by_decision(&behaviour.taken);
     let staying = staying.as_ref().map(|staying| staying.report.clone());
     let drifts = record.drifts(states);
     let warnings = warnings(&found, &propensity, &drifts, staying.as_ref(), planned.is_some());
@@ -257,6 +267,7 @@ pub fn recorded_values(
         propensity,
         staying,
         drifts,
+        taken,
         warnings,
     })
 }
@@ -287,11 +298,11 @@ pub(super) struct Record<'a> {
 }
 
 impl Record<'_> {
-    /// The weight of every row: how often the person is there, times the weight for having stayed.
-    pub fn row_weights(&self, counts: &[f64]) -> Vec<f64> {
-        let mut rows: Vec<f64> = self.people.owners.iter().map(|&i| counts[i as usize]).collect();
+    /// The weight of every row: that of the person, times the weight for having stayed.
+    pub fn row_weights(&self, weights: &[f64]) -> Vec<f64> {
+        let mut rows: Vec<f64> = self.people.owners.iter().map(|&i| weights[i as usize]).collect();
         if let Some(staying) = self.weighted {
-            let resampled = counts.iter().any(|c| *c != 1.0).then_some(rows.as_slice());
+            let resampled = weights.iter().any(|w| *w != 1.0).then_some(rows.as_slice());
             let stayed = staying.weights(self.people, resampled);
             rows.iter_mut().zip(stayed).for_each(|(v, c)| *v *= c);
         }
@@ -332,6 +343,16 @@ impl Record<'_> {
             }
         }
         rows
+    }
+
+    /// One number per row, brought to the decisions of the panel.
+    fn by_decision(&self, rows: &[f64]) -> Vec<f64> {
+        let mut decisions = vec![1.0; self.panel.decisions()];
+        for person in 0..self.people.people() {
+            let own = self.panel.decisions_of(self.people.order[person]);
+            decisions[own].copy_from_slice(&rows[self.people.decided(person)]);
+        }
+        decisions
     }
 
     /// The mean discounted reward that people received, all or those of one level; with weights for having stayed, what all would have

@@ -29,12 +29,12 @@ pub struct Shift {
 /// Why there are no bounds.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ConfoundingError {
-    /// Not |A| numbers for every recorded state.
-    #[error("{found} probabilities were given where {needed} are needed, one for every recorded state and action")]
+    /// Not |A| numbers of the policy for every recorded state, or not one propensity for every decision.
+    #[error("{found} probabilities were given where {needed} are needed")]
     Length {
         /// Numbers given.
         found: usize,
-        /// State rows times actions.
+        /// State rows times actions, or decisions.
         needed: usize,
     },
     /// An action was taken that the behaviour policy never takes.
@@ -56,15 +56,15 @@ pub enum ConfoundingError {
 }
 
 impl Shift {
-    /// From π and the behaviour policy along the recorded histories, |A| numbers a state row as
-    /// [`probabilities_along`](crate::kernel::evaluate::probabilities_along) gives them.
+    /// From π along the recorded histories, |A| numbers per state row as
+    /// [`probabilities_along`](crate::kernel::evaluate::probabilities_along) gives them, and e, the probability with which each recorded action
+    /// was taken.
     ///
     /// # Errors
     /// [`ConfoundingError::Length`], [`ConfoundingError::Propensity`].
-    pub fn new(panel: &Panel, policy: &[f64], behaviour: &[f64], discount: f64) -> Result<Self, ConfoundingError> {
+    pub fn new(panel: &Panel, policy: &[f64], taken: &[f64], discount: f64) -> Result<Self, ConfoundingError> {
         let actions = panel.action_names().len();
-        let needed = panel.state_rows() * actions;
-        for given in [policy, behaviour] {
+        for (given, needed) in [(policy, panel.state_rows() * actions), (taken, panel.decisions())] {
             if given.len() != needed {
                 return Err(ConfoundingError::Length { found: given.len(), needed });
             }
@@ -73,7 +73,7 @@ impl Shift {
         for (i, person) in panel.iter().enumerate() {
             for (t, &action) in person.actions.iter().enumerate() {
                 let at = (panel.states_of(i).start + t) * actions + action as usize;
-                let probability = behaviour[at];
+                let probability = taken[panel.decisions_of(i).start + t];
                 if !(probability > 0.0 && probability <= 1.0) {
                     return Err(ConfoundingError::Propensity { id: person.id.into(), t: t + 1, probability });
                 }
@@ -181,15 +181,15 @@ mod tests {
     /// A hidden U, half and half: P(A = 1 | U) = ½ or ⅘, Y(1) = 1 + U, Y(0) = 1; a thousand people as they would fall.
     fn confounded() -> (Panel, Vec<f64>) {
         let panel = panel(&[(250, 1, 1.0), (250, 0, 1.0), (400, 1, 2.0), (100, 0, 1.0)]);
-        let behaviour = [0.35, 0.65].repeat(1000);
-        (panel, behaviour)
+        let taken = panel.actions().iter().map(|&a| [0.35, 0.65][a as usize]).collect();
+        (panel, taken)
     }
 
     #[test]
     fn bounds_at_the_true_confounding_hold_the_truth_and_the_naive_value_is_off() {
-        let (panel, behaviour) = confounded();
+        let (panel, taken) = confounded();
         let treat = [0.0, 1.0].repeat(1000);
-        let shift = Shift::new(&panel, &treat, &behaviour, 0.9).unwrap();
+        let shift = Shift::new(&panel, &treat, &taken, 0.9).unwrap();
         let people = vec![1.0; 1000];
         let truth = 1.5 - 1.4;
         // Without confounding: mean of those treated, 1050/650.
@@ -209,9 +209,10 @@ mod tests {
     fn bounds_are_the_extremes_over_all_corners() {
         let people = [(1, 1, 0.3), (1, 0, 1.1), (1, 1, -0.7), (1, 1, 2.0), (1, 0, -0.2), (1, 1, 0.9), (1, 1, -0.1)];
         let panel = panel(&people);
-        let behaviour: Vec<f64> = (0..7).map(|i| 0.2 + 0.08 * f64::from(i)).flat_map(|e| [1.0 - e, e]).collect();
+        let treated = |i: usize| 0.2 + 0.08 * i as f64;
+        let taken: Vec<f64> = (0..7).map(|i| if people[i].1 == 1 { treated(i) } else { 1.0 - treated(i) }).collect();
         let policy: Vec<f64> = (0..7).map(|i| 0.9 - 0.1 * f64::from(i)).flat_map(|q| [1.0 - q, q]).collect();
-        let shift = Shift::new(&panel, &policy, &behaviour, 0.7).unwrap();
+        let shift = Shift::new(&panel, &policy, &taken, 0.7).unwrap();
         let (weights, gamma) = ([1.0, 2.0, 0.5, 1.0, 1.0, 3.0, 1.0], 1.8);
         let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
         for corner in 0..128u32 {
@@ -232,8 +233,8 @@ mod tests {
 
     #[test]
     fn the_sign_is_lost_where_the_bound_is_zero() {
-        let (panel, behaviour) = confounded();
-        let shift = Shift::new(&panel, &[0.0, 1.0].repeat(1000), &behaviour, 0.9).unwrap();
+        let (panel, taken) = confounded();
+        let shift = Shift::new(&panel, &[0.0, 1.0].repeat(1000), &taken, 0.9).unwrap();
         let people = vec![1.0; 1000];
         let gamma = tipping_gamma(&shift, &people, 20.0).unwrap().unwrap();
         // (2w + v)/(w + v) = 1.4 with w = 400 (1 + o/Γ), v = 250 (1 + oΓ), o = 7/13: 0.6 w = 0.4 v.
@@ -242,7 +243,7 @@ mod tests {
         assert!(balance.abs() < 1e-3, "Γ = {gamma}: {balance}");
         assert_eq!(tipping_gamma(&shift, &people, 1.2).unwrap(), None);
         // What was done is what people received: nothing to lose.
-        let same = Shift::new(&panel, &behaviour, &behaviour, 0.9).unwrap();
+        let same = Shift::new(&panel, &[0.35, 0.65].repeat(1000), &taken, 0.9).unwrap();
         let difference = value_bounds(&same, &people, 1.0).unwrap();
         assert!(difference.0.abs() < 1e-12 && difference.1.abs() < 1e-12, "{difference:?}");
     }
@@ -253,21 +254,23 @@ mod tests {
         let person = Person { id: "a", level: 0, states: &[0.0, 0.1, 0.2], actions: &[1, 0], rewards: &[2.0, 3.0] };
         builder.push(person).unwrap();
         let panel = builder.finish();
-        let (policy, behaviour) = ([0.5, 0.5, 0.25, 0.75, 0.0, 1.0], [0.6, 0.4, 0.8, 0.2, 0.5, 0.5]);
-        let shift = Shift::new(&panel, &policy, &behaviour, 0.7).unwrap();
+        let (policy, taken) = ([0.5, 0.5, 0.25, 0.75, 0.0, 1.0], [0.4, 0.8]);
+        let shift = Shift::new(&panel, &policy, &taken, 0.7).unwrap();
         assert!((shift.returns[0] - 4.1).abs() < 1e-12);
         assert!((shift.weight(0, 2.0) - 0.5 * (1.0 + 2.0 * 1.5) * 0.25 * (1.0 + 2.0 * 0.25)).abs() < 1e-12);
     }
 
     #[test]
     fn what_cannot_be_bounded_is_said() {
-        let (panel, behaviour) = confounded();
+        let (panel, taken) = confounded();
         let treat = [0.0, 1.0].repeat(1000);
-        let short = Shift::new(&panel, &treat[..5], &behaviour, 0.9);
+        let short = Shift::new(&panel, &treat[..5], &taken, 0.9);
         assert_eq!(short.err(), Some(ConfoundingError::Length { found: 5, needed: 2000 }));
-        let never = Shift::new(&panel, &treat, &[1.0, 0.0].repeat(1000), 0.9);
+        let short = Shift::new(&panel, &treat, &taken[..7], 0.9);
+        assert_eq!(short.err(), Some(ConfoundingError::Length { found: 7, needed: 1000 }));
+        let never = Shift::new(&panel, &treat, &[0.0; 1000], 0.9);
         assert_eq!(never.err(), Some(ConfoundingError::Propensity { id: "0 0".into(), t: 1, probability: 0.0 }));
-        let shift = Shift::new(&panel, &treat, &behaviour, 0.9).unwrap();
+        let shift = Shift::new(&panel, &treat, &taken, 0.9).unwrap();
         assert_eq!(value_bounds(&shift, &vec![1.0; 1000], 0.5).err(), Some(ConfoundingError::Gamma(0.5)));
         let nobody: Vec<f64> = panel.actions().iter().map(|&a| f64::from(1 - a)).collect();
         assert_eq!(value_bounds(&shift, &nobody, 2.0).err(), Some(ConfoundingError::NobodyFollows));

@@ -1,9 +1,9 @@
 //! Counterfactual histories when an assumption fails by a given amount.
 
 use crate::kernel::data::Panel;
-use crate::kernel::model::Mechanism;
-use crate::kernel::model::noise::{Step, first_noise, first_state};
-use crate::kernel::numeric::{Stream, fill_standard_normal};
+use crate::kernel::model::noise::{Step, first_state};
+use crate::kernel::model::{Mechanism, abduct_panel};
+use crate::kernel::numeric::{Place, Stream, fill_standard_normal};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// States of all worlds when a share λ of the difference between levels is an effect of the level: rows [s¹, …, sᴷ], one for each state row.
@@ -139,26 +139,13 @@ impl Scores {
     /// The residual at a share, mid-ranks as in [`Residuals::normal_scores`], straight between them.
     fn quantile(&self, first: bool, coordinate: usize, share: f64) -> f64 {
         let sorted = &self.sorted[usize::from(first)][coordinate];
-        let last = sorted.len() - 1;
-        let at = (share * sorted.len() as f64 - 0.5).clamp(0.0, last as f64);
-        let below = at.floor() as usize;
-        sorted[below] + (at - below as f64) * (sorted[(below + 1).min(last)] - sorted[below])
+        Place::new(sorted.len(), share * sorted.len() as f64 - 0.5).among(sorted)
     }
 }
 
 /// Outcomes taken to the common scale of their noise, as the mechanism has it.
 fn residuals(panel: &Panel, mechanism: &dyn Mechanism) -> Residuals {
-    let p = panel.state_dim();
-    let (mut values, mut step) = (panel.states().to_vec(), Step::default());
-    for (i, person) in panel.iter().enumerate() {
-        let (rows, z) = (panel.states_of(i), person.level as usize);
-        let (first, later) = values[rows.start * p..rows.end * p].split_at_mut(p);
-        first_noise(mechanism, z, first);
-        let known = later.len() / p;
-        step.prepare(mechanism, z, &person.states[..known * p], &person.actions[..known]);
-        step.state_noise(mechanism, z, later);
-    }
-    Residuals { state_dim: p, values }
+    Residuals { state_dim: panel.state_dim(), values: abduct_panel(mechanism, panel).states }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::FeatureMap;
 use crate::kernel::numeric::lanes::{Quad, Work, dispatch};
-use crate::kernel::numeric::{Monomials, block};
+use crate::kernel::numeric::{Monomials, block, column_moments};
 use serde::{Deserialize, Serialize};
 
 /// Every monomial of total degree ≤ D in the inputs, and in the indicators of a categorical last input if there is one.
@@ -104,18 +104,7 @@ impl Polynomial {
     /// [`PolynomialError::TooMany`].
     pub fn for_rows(rows: &[f64], coordinates: usize, levels: usize, degree: usize) -> Result<Self, PolynomialError> {
         let width = coordinates + usize::from(levels > 1);
-        let n = (rows.len() / width).max(1) as f64;
-        let (mut center, mut scale) = (vec![0.0; coordinates], vec![0.0; coordinates]);
-        for row in rows.chunks_exact(width) {
-            for j in 0..coordinates {
-                center[j] += row[j] / n;
-            }
-        }
-        for row in rows.chunks_exact(width) {
-            for j in 0..coordinates {
-                scale[j] += (row[j] - center[j]).powi(2) / n;
-            }
-        }
+        let (center, mut scale) = column_moments(rows, width, coordinates);
         for s in &mut scale {
             *s = if *s > 0.0 { s.sqrt() } else { 1.0 };
         }

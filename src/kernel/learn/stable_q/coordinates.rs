@@ -1,7 +1,7 @@
 //! The coordinates in which a stable action value is a polynomial: where a person stands, and how the worlds deviate from it.
 
 use crate::kernel::learn::features::{Winsorised, WinsorisedError, WinsorisedRecipe};
-use crate::kernel::numeric::quantile;
+use crate::kernel::numeric::{column_moments, quantile};
 
 /// What the numbers of a view mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -102,9 +102,8 @@ impl Coordinates<'_> {
         let law = |c: usize| {
             let mut values: Vec<f64> = views.chunks_exact(width).map(|view| reader.coordinate(c, view)).collect();
             values.sort_by(f64::total_cmp);
-            let n = values.len() as f64;
-            let mean = values.iter().sum::<f64>() / n;
-            let sd = (values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt();
+            let (mean, variance) = column_moments(&values, 1, 1);
+            let (mean, sd) = (mean[0], variance[0].sqrt());
             let tail = reader.tail(c);
             Law { mean, sd, low: quantile(&values, tail), high: quantile(&values, 1.0 - tail) }
         };

@@ -10,7 +10,7 @@ use crate::kernel::learn::FittedQError;
 use crate::kernel::learn::features::Winsorised;
 use crate::kernel::learn::fitted_q_pass::{Backup, Sweep};
 use crate::kernel::numeric::ranks::order_statistics;
-use crate::kernel::numeric::{Moments, RidgeFactor};
+use crate::kernel::numeric::{Moments, Place, RidgeFactor};
 use crate::kernel::preprocess::{ExperienceRows, StoredExperience, View};
 
 /// An action value, and numbers at some ranks of every column of the views.
@@ -56,17 +56,13 @@ pub fn stable_fitted_q_stored<V: View>(
     each_view(experience, |view| {
         (0..count).for_each(|c| squares[c] += (reader.coordinate(c, view) - means[c]).powi(2))
     })?;
-    let position = |c: usize, n: usize, is_high: bool| {
+    let place = |c: usize, n: usize, is_high: bool| {
         let tail = reader.tail(c);
-        (if is_high { 1.0 - tail } else { tail }) * (n - 1) as f64
+        Place::of_share(n, if is_high { 1.0 - tail } else { tail })
     };
     let wanted = |column: usize, n: usize| match column.checked_sub(count) {
         Some(_) => ranks(n),
-        None => [false, true]
-            .map(|is_high| position(column, n, is_high))
-            .iter()
-            .flat_map(|at| [at.floor() as usize, at.ceil() as usize])
-            .collect(),
+        None => [false, true].into_iter().flat_map(|is_high| place(column, n, is_high).ranks()).collect(),
     };
     let mut found = order_statistics(count + width, wanted, room, |see| {
         each_view(experience, |view| {
@@ -76,11 +72,8 @@ pub fn stable_fitted_q_stored<V: View>(
     })?;
     let views = found.split_off(count);
     let laws = found.iter().enumerate().map(|(c, at)| {
-        let between = |is_high: bool, below: f64, above: f64| {
-            let position = position(c, experience.rows(), is_high);
-            below + (position - position.floor()) * (above - below)
-        };
-        let (low, high) = (between(false, at[0], at[1]), between(true, at[2], at[3]));
+        let between = |is_high: bool, k: usize| place(c, experience.rows(), is_high).between(at[k], at[k + 1]);
+        let (low, high) = (between(false, 0), between(true, 2));
         Law { mean: means[c], sd: (squares[c] / n).sqrt(), low, high }
     });
     let charted = coordinates.chart_by(laws, width, main_degree(count, actions)?)?;

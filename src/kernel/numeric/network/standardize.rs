@@ -1,5 +1,6 @@
 //! Columns scaled to mean 0 and standard deviation 1.
 
+use crate::kernel::numeric::column_moments;
 use serde::{Deserialize, Serialize};
 
 /// The mean and standard deviation of each column.
@@ -53,28 +54,8 @@ impl Standardizer {
         if width == 0 || rows.is_empty() || !rows.len().is_multiple_of(width) {
             return Err(StandardizerError::Shape { numbers: rows.len(), width });
         }
-        let n = (rows.len() / width) as f64;
-        let mut mean = vec![0.0; width];
-        for row in rows.chunks_exact(width) {
-            for (mean, x) in mean.iter_mut().zip(row) {
-                *mean += x / n;
-            }
-        }
-        let mut deviation = vec![0.0; width];
-        for row in rows.chunks_exact(width) {
-            for ((square, x), mean) in deviation.iter_mut().zip(row).zip(&mean) {
-                *square += (x - mean) * (x - mean) / n;
-            }
-        }
-        let first = &rows[..width];
-        for (j, deviation) in deviation.iter_mut().enumerate() {
-            // The mean of equal numbers can miss them by a rounding, so that σ alone does not show that nothing varies.
-            let varies = rows.iter().skip(j).step_by(width).any(|x| *x != first[j]);
-            *deviation = if varies { deviation.sqrt() } else { 1.0 };
-            if !varies {
-                mean[j] = first[j];
-            }
-        }
+        let (mean, variance) = column_moments(rows, width, width);
+        let deviation = variance.into_iter().map(|σ2| if σ2 == 0.0 { 1.0 } else { σ2.sqrt() }).collect();
         Self::checked(mean, deviation)
     }
 

@@ -1,5 +1,7 @@
 //! A kernel density of standardised residuals, for scoring people who were not used to fit it.
 
+use crate::kernel::numeric::{column_moments, quantile};
+
 /// The grid spans ±8 standard deviations in steps of 1/32; normal noise leaves it once in 10¹⁵.
 const REACH: f64 = 8.0;
 const CELLS: usize = 512;
@@ -15,10 +17,9 @@ impl Density {
     pub fn fit(values: &mut [f64]) -> Option<Self> {
         let n = values.len() as f64;
         values.sort_by(f64::total_cmp);
-        let mean = values.iter().sum::<f64>() / n;
-        let sd = (values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt();
-        let quartiles = crate::kernel::numeric::quantile(values.get(1..).map(|_| &*values)?, 0.75)
-            - crate::kernel::numeric::quantile(values, 0.25);
+        values.get(1)?;
+        let sd = column_moments(values, 1, 1).1[0].sqrt();
+        let quartiles = quantile(values, 0.75) - quantile(values, 0.25);
         let mut mass = Vec::new();
         values.iter().for_each(|x| Self::add_mass(&mut mass, *x, n));
         Self::of_mass(n, sd, quartiles, &mass)

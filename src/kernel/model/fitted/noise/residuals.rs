@@ -1,8 +1,9 @@
 //! What is left of each output once its mean is taken away, beside what its spread may depend on.
 
 use crate::kernel::data::Panel;
-use crate::kernel::model::Mechanism;
 use crate::kernel::model::fitted::RegressionReport;
+use crate::kernel::model::{Means, Mechanism, abduct_panel};
+use crate::kernel::numeric::column_moments;
 use serde::{Deserialize, Serialize};
 
 /// States are looked at within this many standard deviations of their mean: counterfactual states leave the data, and a log-linear
@@ -24,18 +25,7 @@ impl Inputs {
 
     /// Centre and scale of a panel's states.
     pub fn of(panel: &Panel) -> Self {
-        let p = panel.state_dim();
-        let n = panel.state_rows().max(1) as f64;
-        let mut centre = vec![0.0; p];
-        let mut scale = vec![0.0; p];
-        for state in panel.states().chunks_exact(p) {
-            centre.iter_mut().zip(state).for_each(|(c, s)| *c += s / n);
-        }
-        for state in panel.states().chunks_exact(p) {
-            for j in 0..p {
-                scale[j] += (state[j] - centre[j]).powi(2) / n;
-            }
-        }
+        let (centre, scale) = column_moments(panel.states(), panel.state_dim(), panel.state_dim());
         Self::new(centre, scale, panel.action_names().len())
     }
 
@@ -141,33 +131,27 @@ impl Residuals {
             size: vec![0.0; p + 1],
             distinct: vec![],
         };
-        let (mut next, mut rewards) = (vec![], vec![]);
-        let mut decision = 0;
+        let noise = abduct_panel(&Means(means), panel);
         for (i, person) in panel.iter().enumerate() {
-            let level = person.level as usize;
-            let decisions = person.actions.len();
-            for (j, (s, mean)) in person.states.iter().zip(means.initial_mean(level)).enumerate() {
-                let residual = first[level] * (s - mean);
+            let (level, start) = (person.level as usize, panel.states_of(i).start);
+            for (j, s) in person.states[..p].iter().enumerate() {
+                let residual = first[level] * noise.states[start * p + j];
                 found.outputs[j].push(Row { person: i, level, decision: None, residual });
                 found.size[j] = found.size[j].max(s.abs());
             }
-            next.resize(decisions * p, 0.0);
-            rewards.resize(decisions, 0.0);
-            means.mean(level, &person.states[..decisions * p], person.actions, &mut next, &mut rewards);
-            for t in 0..decisions {
+            for (t, decision) in panel.decisions_of(i).enumerate() {
                 inputs.push(&person.states[t * p..(t + 1) * p], person.actions[t], &mut found.inputs);
-                let mut push = |output: usize, value: f64, mean: f64| {
-                    let residual = later[level][output] * (value - mean);
+                let mut push = |output: usize, value: f64, residual: f64| {
+                    let residual = later[level][output] * residual;
                     found.outputs[output].push(Row { person: i, level, decision: Some(decision), residual });
                     found.size[output] = found.size[output].max(value.abs());
                 };
                 for j in 0..p {
                     if let Some(s) = person.states.get((t + 1) * p + j) {
-                        push(j, *s, next[t * p + j]);
+                        push(j, *s, noise.states[(start + t + 1) * p + j]);
                     }
                 }
-                push(p, person.rewards[t], rewards[t]);
-                decision += 1;
+                push(p, person.rewards[t], noise.rewards[decision]);
             }
         }
         found.distinct = (0..p).map(|j| distinct(panel.states().iter().skip(j).step_by(p))).collect();

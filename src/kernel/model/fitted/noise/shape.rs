@@ -1,6 +1,6 @@
 //! G_z: the law of standardised residuals at each level, as monotone broken lines to one common scale.
 
-use crate::kernel::numeric::quantile;
+use crate::kernel::numeric::{Place, quantile};
 use serde::{Deserialize, Serialize};
 
 /// Quantiles of each level's standardised residuals at the same probabilities, and the common scale they are mapped to.
@@ -120,14 +120,9 @@ fn weighted_quantiles(sorted: &[(f64, f64)], count: usize) -> Vec<f64> {
     knots
 }
 
-/// [`weighted_quantiles`] of n values of weight 1 by their places: value `rank`, and a share of the way to value `next`.
-pub(super) fn quantile_places(n: usize, count: usize) -> Vec<(usize, usize, f64)> {
-    let place = |m: usize| {
-        let target = n as f64 * (m as f64 + 0.5) / count as f64;
-        let rank = ((target - 0.5).max(0.0) as usize).min(n - 1);
-        let share = if rank + 1 < n { (target - (rank as f64 + 0.5)).max(0.0) } else { 0.0 };
-        (rank, (rank + 1).min(n - 1), share)
-    };
+/// The places of [`weighted_quantiles`] among n values of weight 1.
+pub(super) fn quantile_places(n: usize, count: usize) -> Vec<Place> {
+    let place = |m: usize| Place::new(n, n as f64 * (m as f64 + 0.5) / count as f64 - 0.5);
     if n == 0 { vec![] } else { (0..count).map(place).collect() }
 }
 
@@ -171,8 +166,7 @@ mod tests {
     fn places_of_quantiles_are_where_equal_weights_have_them() {
         for (n, count) in [(8, 8), (9, 8), (61, 8), (1000, 60), (1003, 17)] {
             let sorted = weighted(&(0..n).map(|i| (i as f64).powi(2)).collect::<Vec<_>>());
-            let at =
-                |(rank, next, share): (usize, usize, f64)| sorted[rank].0 + share * (sorted[next].0 - sorted[rank].0);
+            let at = |place: Place| place.between(sorted[place.below].0, sorted[place.above].0);
             let found: Vec<f64> = quantile_places(n, count).into_iter().map(at).collect();
             assert_eq!(found, weighted_quantiles(&sorted, count));
         }

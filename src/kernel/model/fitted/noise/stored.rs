@@ -14,7 +14,7 @@ use crate::kernel::data::{Panel, StoredPanel};
 use crate::kernel::model::Rung;
 use crate::kernel::model::fitted::{FitError, Fitted};
 use crate::kernel::numeric::ranks::order_statistics;
-use crate::kernel::numeric::{Moments, Stream};
+use crate::kernel::numeric::{Moments, Place, Stream};
 use rayon::prelude::*;
 
 /// People on disk, and the means that their noise is around.
@@ -337,14 +337,9 @@ impl StoredNoise<'_> {
             }
         })?;
         // Quartiles of each group without each fold.
-        let quartile = |n: usize, share: f64| share * (n - 1) as f64;
         let ranks = |_: usize, n: usize| match n {
             0 => vec![],
-            _ => [0.25, 0.75]
-                .map(|q| quartile(n, q))
-                .iter()
-                .flat_map(|at| [at.floor() as usize, at.ceil() as usize])
-                .collect(),
+            _ => [0.25, 0.75].into_iter().flat_map(|share| Place::of_share(n, share).ranks()).collect(),
         };
         let quartiles = order_statistics(FOLDS * groups, ranks, self.room, |see| {
             self.pass(inputs, |_, residuals, folds| {
@@ -361,10 +356,8 @@ impl StoredNoise<'_> {
             let others = (0..FOLDS).filter(|f| *f != fold).map(|f| &cells[f * groups + group]);
             let cell = others.fold(Cell::default(), |sum, other| sum.and(other));
             let n = cell.gain.count;
-            let between = |share: f64, k: usize| {
-                let (at, found) = (quartile(n, share), &quartiles[fold * groups + group]);
-                found[k] + (at - at.floor()) * (found[k + 1] - found[k])
-            };
+            let found = &quartiles[fold * groups + group];
+            let between = |share: f64, k: usize| Place::of_share(n, share).between(found[k], found[k + 1]);
             (n > 0).then_some(())?;
             Density::of_sums(n as f64, cell.gain.sd(), between(0.75, 2) - between(0.25, 0), &cell.mass)
         };
@@ -433,9 +426,7 @@ impl StoredNoise<'_> {
                 })?;
                 let places = |column: usize, n: usize| match n < count_of(column) {
                     true => vec![],
-                    false => {
-                        quantile_places(n, count_of(column)).iter().flat_map(|(rank, next, _)| [*rank, *next]).collect()
-                    }
+                    false => quantile_places(n, count_of(column)).into_iter().flat_map(Place::ranks).collect(),
                 };
                 let found = order_statistics(sizes.len(), places, self.room, |see| {
                     self.pass(inputs, |_, residuals, _| {
@@ -447,7 +438,7 @@ impl StoredNoise<'_> {
                 let quantiles = |column: usize| -> Option<Vec<f64>> {
                     let places = quantile_places(sizes[column], count_of(column));
                     let pairs = found[column].chunks_exact(2).zip(places);
-                    let own = pairs.map(|(at, (_, _, share))| at[0] + share * (at[1] - at[0])).collect::<Vec<f64>>();
+                    let own = pairs.map(|(at, place)| place.between(at[0], at[1])).collect::<Vec<f64>>();
                     (own.len() == count_of(column)).then_some(own)
                 };
                 let law = |columns: std::ops::Range<usize>| {
