@@ -2,8 +2,8 @@
 
 mod measure;
 
+use counterfair::audit::{EvaluationSettings, fitted_q_evaluation, probabilities_along};
 use counterfair::kernel::evaluate::evaluate;
-use counterfair::kernel::evaluate::internals::{EvaluationSettings, fitted_q_evaluation, probabilities_along};
 use counterfair::kernel::learn::features::Polynomial;
 use counterfair::kernel::learn::{Deployed, Greedy, Settings, fitted_q_iteration};
 use counterfair::kernel::model::worlds::Linear;

@@ -2,12 +2,12 @@
 
 mod measure;
 
+use counterfair::estimate::{Basis, FitSettings, fit};
 use counterfair::kernel::learn::features::Polynomial;
-use counterfair::kernel::learn::internals::{NeuralSettings, neural_fitted_q_iteration};
 use counterfair::kernel::learn::{Settings, fitted_q_iteration};
-use counterfair::kernel::model::fitted::{Basis, FitSettings, fit};
 use counterfair::kernel::numeric::Stream;
 use counterfair::kernel::preprocess::{Experience, Sequential, Unaware, View, batch};
+use counterfair::nets::{NeuralSettings, neural_fitted_q_iteration};
 use criterion::{Criterion, criterion_group, criterion_main};
 use measure::data::Shape;
 use measure::processor_time::{ProcessorTime, criterion};

@@ -3,7 +3,7 @@
 mod measure;
 
 use counterfair::kernel::numeric::Stream;
-use counterfair::kernel::numeric::network::{Adam, Examples, Loss, Network, Trainer, gradient_steps};
+use counterfair::nets::{Adam, Examples, Loss, Network, Trainer, gradient_steps};
 use counterfair::reproduction::{Learner, Method, PaperWorld, Synthetic};
 use criterion::{Criterion, criterion_group, criterion_main};
 use measure::processor_time::{ProcessorTime, criterion};

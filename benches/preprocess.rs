@@ -2,10 +2,10 @@
 
 mod measure;
 
-use counterfair::kernel::model::fitted::internals::Refitter;
-use counterfair::kernel::model::fitted::{Basis, FitSettings, NoiseChoice, fit};
+use counterfair::estimate::Refitter;
+use counterfair::estimate::{Basis, FitSettings, NoiseChoice, fit};
 use counterfair::kernel::numeric::Stream;
-use counterfair::kernel::numeric::internals::person_weights;
+use counterfair::kernel::numeric::person_weights;
 use counterfair::kernel::preprocess::{Sequential, batch};
 use criterion::{Criterion, criterion_group, criterion_main};
 use measure::data::Shape;

@@ -21,7 +21,7 @@
 //! # let (study, file) = (folder.join("study.csv"), folder.join("policy.json"));
 //! # let world = Linear::new(1.0);
 //! # let panel = simulate(&world, &Exogenous::draw(&world, 200, 8, Stream::new(1)));
-//! # counterfair::kernel::data::write(&study, &panel, &Columns::default(), RowConvention::Incoming)?;
+//! # counterfair::files::write(&study, &panel, &Columns::default(), RowConvention::Incoming)?;
 //! let people = People::read(&study)?;
 //! Learner::new(Method::Ours).learn(&people)?.save(&file)?;
 //!
@@ -39,19 +39,22 @@
 //! A module names only modules to its left:
 //!
 //! ```text
-//! kernel (numeric → data → model → preprocess → learn → evaluate) → fair → theory → reproduction → report
+//! kernel → files → nets → estimate → audit → fair → theory → reproduction → report
 //! ```
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`fair`] | the front door: people in, a policy out, saved, loaded, audited, deployed |
-//! | [`kernel`] | the numerical kernel behind it |
-//! | `…::internals` | not documented, no promise: what the command, the tests and the benches of this package reach besides |
+//! | [`kernel`] | the numerical kernel, a crate of its own: the objects of the theory |
+//! | [`files`] | people and policies in files, read defensively and written whole or not at all |
+//! | [`nets`] | the paper's networks |
+//! | [`estimate`] | what is learned from recorded data: mechanisms, noise, the stable learner |
+//! | [`audit`] | what a policy is worth and how fair it is, from recorded data |
 //! | `theory` | exact optima, worlds that can be listed, test beds, and the claims (feature `theory`) |
 //! | `reproduction`, `report` | the paper's figures and tables, and how they are shown (feature `report`) |
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
-// A type that can be reached can be named, in the documentation or among the internals.
+// A type that can be reached can be named.
 #![warn(unnameable_types)]
 // The paper's symbols are the names of locals: γ beside y is how it is written there too.
 #![allow(confusable_idents, mixed_script_confusables)]
@@ -61,8 +64,13 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+pub use counterfair_kernel as kernel;
+
+pub mod audit;
+pub mod estimate;
 pub mod fair;
-pub mod kernel;
+pub mod files;
+pub mod nets;
 pub mod prelude;
 #[cfg(feature = "report")]
 pub mod report;

@@ -3,9 +3,9 @@
 //! The quick form runs with the other tests. The table under `tests/coverage/` is made by
 //! `cargo test --release --test coverage -- --ignored the_table`, with `ONLY=world,N,T` for one part of it and `DATA_SETS` for their number.
 
-use counterfair::kernel::data::{Columns, MissingRepair, ReadOptions, RowConvention, read};
-use counterfair::kernel::evaluate::recorded::internals::{Differences, PolicyAlong, recorded_values};
-use counterfair::kernel::evaluate::recorded::{Dropout, RecordedSettings};
+use counterfair::audit::recorded::{Differences, PolicyAlong, recorded_values};
+use counterfair::audit::recorded::{Dropout, RecordedSettings};
+use counterfair::files::{Columns, MissingRepair, ReadOptions, RowConvention, read};
 use counterfair::kernel::numeric::Stream;
 use counterfair::theory::coverage::{Bed, HEADER, Tally, Trial, Which};
 use statrs::distribution::{Binomial, DiscreteCDF};

@@ -3,15 +3,15 @@
 //! The full table is `tests/coverage/unfairness.csv`; a row of it is made by
 //! `SETTING=linear PEOPLE=400 REPETITIONS=100 cargo test --test coverage_unfairness -- --ignored --nocapture table`.
 
-use counterfair::kernel::evaluate::internals::{PanelDraws, Yardstick, audit, unfairness};
+use counterfair::audit::{PanelDraws, Yardstick, audit, unfairness};
+use counterfair::estimate::{Basis, FitSettings, NoiseChoice, Pooling, fit};
+use counterfair::estimate::{Certificate, Refitter};
 use counterfair::kernel::model::World;
-use counterfair::kernel::model::fitted::internals::{Certificate, Refitter};
-use counterfair::kernel::model::fitted::{Basis, FitSettings, NoiseChoice, Pooling, fit};
 use counterfair::kernel::model::worlds::{Linear, Nonlinear, by_name};
 use counterfair::kernel::model::{Exogenous, simulate};
 use counterfair::kernel::numeric::Law;
 use counterfair::kernel::numeric::Stream;
-use counterfair::kernel::numeric::internals::uniform_index;
+use counterfair::kernel::numeric::uniform_index;
 use counterfair::theory::coverage::unfairness::{Coverage, Judged, Kind, Setting, coverage, judge_once, plain_policy};
 
 /// One setting by the name that the table gives it.
@@ -110,7 +110,7 @@ fn choices() {
                 let mut weights = vec![0.0; people];
                 (0..people).for_each(|_| weights[uniform_index(&mut rng, people)] += 1.0);
                 let resampled = repeated(&panel, &weights);
-                let of = |mechanism: &counterfair::kernel::model::fitted::Fitted| {
+                let of = |mechanism: &counterfair::estimate::Fitted| {
                     audit(&panel, mechanism, &*agent, &draws).unwrap().unfairness.metric.mean
                 };
                 kept.push(of(&refitter.refit(&weights).unwrap()));
@@ -149,8 +149,8 @@ fn choices() {
 }
 
 /// Everybody as often as their weight says.
-fn repeated(panel: &counterfair::kernel::data::Panel, weights: &[f64]) -> counterfair::kernel::data::Panel {
-    use counterfair::kernel::data::{PanelBuilder, Person};
+fn repeated(panel: &counterfair::kernel::people::Panel, weights: &[f64]) -> counterfair::kernel::people::Panel {
+    use counterfair::kernel::people::{PanelBuilder, Person};
     let mut builder =
         PanelBuilder::new(panel.levels().clone(), panel.action_names().clone(), panel.state_dim()).unwrap();
     for (person, &w) in panel.iter().zip(weights) {

@@ -1,9 +1,10 @@
 //! Each thing that can be wrong with a file is an error that names file, line, column and value.
 
-use counterfair::kernel::data::internals::MAX_LABELS;
-use counterfair::kernel::data::{
-    Columns, DataError, Labels, MissingRepair, ReadOptions, RowConvention, read, read_csv, read_csv_from,
+use counterfair::files::MAX_LABELS;
+use counterfair::files::{
+    Columns, DataError, MissingRepair, ReadOptions, RowConvention, read, read_csv, read_csv_from,
 };
+use counterfair::kernel::people::Labels;
 use std::path::Path;
 
 const HEADER: &str = "ID,timestamp,z1,action,reward,state1\n";
@@ -54,7 +55,7 @@ fn a_directory_is_not_a_file() {
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn a_build_without_parquet_says_how_to_get_it() {
-    use counterfair::kernel::data::write;
+    use counterfair::files::write;
     let message = "panel.Parquet: this build reads CSV only; rebuild with --features parquet";
     assert_error!(read(Path::new("panel.Parquet"), &incoming()).unwrap_err(), DataError::CsvOnly { .. }, message);
     let panel = read_csv_from(format!("{HEADER}a,1,x,,,1\na,2,x,go,1,1\n").as_bytes(), "f", &incoming()).unwrap().panel;

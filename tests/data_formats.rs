@@ -1,7 +1,7 @@
 //! Files as people have them: calendars, separators, encodings, and what is said when one is not whole.
 
-use counterfair::kernel::data::internals::CutReason;
-use counterfair::kernel::data::{
+use counterfair::files::CutReason;
+use counterfair::files::{
     Columns, DataError, Decimal, Encoding, MissingRepair, Read, ReadOptions, RowConvention, TextFormat, read_csv_from,
 };
 
@@ -245,7 +245,7 @@ fn nothing_of_a_file_reaches_a_terminal_unseen() {
             format!("{HEADER}a,1,f,,,\"{name}\"\n"),
         ] {
             let message = message(&text, &ReadOptions::default());
-            let seen = message.chars().all(|c| !counterfair::kernel::data::internals::is_treacherous(c));
+            let seen = message.chars().all(|c| !counterfair::files::is_treacherous(c));
             assert!(seen && !message.contains(name), "{message:?}");
         }
     }

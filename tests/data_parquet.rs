@@ -1,10 +1,10 @@
 //! Parquet follows the rules of CSV: the same panels, the same errors, rows instead of lines.
 #![cfg(feature = "parquet")]
 
-use counterfair::kernel::data::{
-    Columns, DataError, Labels, PanelBuilder, Person, ReadOptions, RowConvention, read, read_csv, read_csv_from, write,
-    write_preprocessed,
+use counterfair::files::{
+    Columns, DataError, ReadOptions, RowConvention, read, read_csv, read_csv_from, write, write_preprocessed,
 };
+use counterfair::kernel::people::{Labels, PanelBuilder, Person};
 use parquet::basic::LogicalType;
 use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataWriter};
 use parquet::file::reader::{FileReader, SerializedFileReader};

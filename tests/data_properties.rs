@@ -1,10 +1,8 @@
 //! Any panel survives a file, in both conventions and any order of rows; no file makes the reader panic.
 
-use counterfair::kernel::data::internals::LARGEST;
-use counterfair::kernel::data::{
-    Columns, Labels, MissingRepair, Panel, PanelBuilder, Person, ReadOptions, RowConvention, read_csv_from,
-    write_csv_to,
-};
+use counterfair::files::LARGEST;
+use counterfair::files::{Columns, MissingRepair, ReadOptions, RowConvention, read_csv_from, write_csv_to};
+use counterfair::kernel::people::{Labels, Panel, PanelBuilder, Person};
 use proptest::prelude::*;
 
 /// Any number that a file may hold, subnormal and negative zero included.

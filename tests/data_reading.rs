@@ -1,8 +1,7 @@
 //! What a well-formed file means: rows in any order, both conventions, names and numbers, repairs.
 
-use counterfair::kernel::data::{
-    Columns, Labels, MissingRepair, Panel, Read, ReadOptions, Repairs, RowConvention, read_csv, read_csv_from,
-};
+use counterfair::files::{Columns, MissingRepair, Read, ReadOptions, Repairs, RowConvention, read_csv, read_csv_from};
+use counterfair::kernel::people::{Labels, Panel};
 use std::path::Path;
 
 const HEADER: &str = "ID,timestamp,z1,action,reward,state1\n";

@@ -1,10 +1,11 @@
 //! What is written reads back, and a preprocessed file keeps the rows and columns of its input.
 
-use counterfair::kernel::data::internals::write_preprocessed_csv;
-use counterfair::kernel::data::{
-    Columns, DataError, Labels, MissingRepair, Panel, PanelBuilder, Person, Read, ReadOptions, RowConvention, read_csv,
-    read_csv_from, write, write_csv, write_csv_to, write_preprocessed,
+use counterfair::files::write_preprocessed_csv;
+use counterfair::files::{
+    Columns, DataError, MissingRepair, Read, ReadOptions, RowConvention, read_csv, read_csv_from, write, write_csv,
+    write_csv_to, write_preprocessed,
 };
+use counterfair::kernel::people::{Labels, Panel, PanelBuilder, Person};
 use std::path::{Path, PathBuf};
 
 /// A file name of its own for each test; the file is removed at the end.

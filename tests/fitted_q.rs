@@ -1,9 +1,9 @@
 //! Fitted Q iteration against closed forms and exact value iteration.
 
-use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
-use counterfair::kernel::learn::features::internals::OneHot;
+use counterfair::kernel::learn::features::OneHot;
 use counterfair::kernel::learn::features::{FeatureMap, Polynomial};
 use counterfair::kernel::learn::{ActionValue, Clipping, FittedQError, Outcome, Settings, fitted_q_iteration};
+use counterfair::kernel::people::{Labels, Panel, PanelBuilder, Person};
 use counterfair::kernel::preprocess::{Experience, StateOnly, Unaware, batch};
 
 /// Exact arithmetic up to rounding: sums of a few dozen numbers near 10.

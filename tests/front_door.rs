@@ -7,15 +7,16 @@
 //!     cargo test --release --test front_door -- --ignored --nocapture the_table
 //! ```
 
+use counterfair::audit::ParityGap;
+use counterfair::audit::recorded::Differences;
+use counterfair::audit::recorded::{Dropout, RecordedValues, Resampled};
+use counterfair::audit::{PanelAudit, PanelDraws, audit, parity_gap};
+use counterfair::estimate::NoiseChoice;
 use counterfair::fair::{Audit, AuditSettings, Error, JUDGED};
-use counterfair::kernel::data::Panel;
-use counterfair::kernel::evaluate::internals::{PanelAudit, PanelDraws, audit, parity_gap};
-use counterfair::kernel::evaluate::recorded::internals::Differences;
-use counterfair::kernel::evaluate::recorded::{Dropout, RecordedValues, Resampled};
-use counterfair::kernel::evaluate::{ParityGap, evaluate};
+use counterfair::kernel::evaluate::evaluate;
 use counterfair::kernel::learn::{Agent, Deployed, UniformlyRandom};
-use counterfair::kernel::model::fitted::NoiseChoice;
 use counterfair::kernel::model::worlds::{World, by_name};
+use counterfair::kernel::people::Panel;
 use counterfair::kernel::preprocess::Unaware;
 use counterfair::prelude::*;
 use counterfair::theory::coverage::Bed;

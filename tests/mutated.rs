@@ -4,7 +4,7 @@
 //! inputs by the branches they take, which finds more and needs a build of its own.
 
 use counterfair::fair::{Deployment, Policy};
-use counterfair::kernel::data::{MissingRepair, ReadOptions, RowConvention, StepLength, read_csv_from};
+use counterfair::files::{MissingRepair, ReadOptions, RowConvention, StepLength, read_csv_from};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -137,7 +137,7 @@ fn text_is_read_or_refused() {
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_is_read_or_refused() {
-    use counterfair::kernel::data::{Columns, read, read_csv_from, write};
+    use counterfair::files::{Columns, read, read_csv_from, write};
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mutant-{}.parquet", std::process::id()));
     let text = &seeds("csv")[0][1..];
     let panel = read_csv_from(text, "seed.csv", &ReadOptions::default()).expect("a sound seed").panel;

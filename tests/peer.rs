@@ -1,9 +1,10 @@
 //! PyCFRL 0.3.2, the authors' own library, on the same file: preprocessed states and rewards, and its least-squares FQI.
 
-use counterfair::kernel::data::{Columns, Panel, ReadOptions, RowConvention, read_csv};
+use counterfair::estimate::{Basis, FitSettings, LevelCode, Pooling, fit};
+use counterfair::files::{Columns, ReadOptions, RowConvention, read_csv};
 use counterfair::kernel::learn::features::Polynomial;
 use counterfair::kernel::learn::{ActionValue, FittedQ, Outcome, Settings, fitted_q_iteration};
-use counterfair::kernel::model::fitted::{Basis, FitSettings, LevelCode, Pooling, fit};
+use counterfair::kernel::people::Panel;
 use counterfair::kernel::preprocess::{Augmented, Experience, Sequential, batch};
 use std::path::Path;
 

@@ -1,9 +1,9 @@
 //! The kernel against exact rational arithmetic: rows computed by the very term that `proofs/` proves correct.
 
-use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
 use counterfair::kernel::model::Mechanism;
-use counterfair::kernel::model::internals::NoiseLaw;
+use counterfair::kernel::model::NoiseLaw;
 use counterfair::kernel::model::worlds::Linear;
+use counterfair::kernel::people::{Labels, Panel, PanelBuilder, Person};
 use counterfair::kernel::preprocess::{Augmented, Experience, Sequential, batch};
 use serde_json::Value;
 use std::path::Path;

@@ -3,19 +3,18 @@
 //! `cargo test --test stable_learner -- --ignored table` writes `tests/stable_learner.csv`; the environment variables `SEEDS` and `PEOPLE` ask for
 //! fewer seeds or other sizes, `WAYS` for the first ways of learning alone, and then the rows go to the terminal alone.
 
-use counterfair::kernel::data::{Columns, MissingRepair, Panel, ReadOptions, RowConvention, read_csv_from};
+use counterfair::audit::{decision_values, stability};
+use counterfair::estimate::stable_q::StableSettings;
+use counterfair::estimate::stable_q::{Contrast, Coordinates, Penalties, StableQ, stable_fitted_q};
+use counterfair::estimate::{FitSettings, Pooling, fit};
+use counterfair::files::{Columns, MissingRepair, ReadOptions, RowConvention, read_csv_from};
 use counterfair::kernel::evaluate::evaluate;
 use counterfair::kernel::learn::features::Polynomial;
-use counterfair::kernel::learn::internals::{
-    Contrast, Coordinates, Penalties, StableQ, decision_values, stability, stable_fitted_q,
-};
-use counterfair::kernel::learn::{
-    ActionValue, Agent, Deployed, Greedy, Outcome, Policy, Settings, StableSettings, fitted_q_iteration,
-};
-use counterfair::kernel::model::fitted::{FitSettings, Pooling, fit};
+use counterfair::kernel::learn::{ActionValue, Agent, Deployed, Greedy, Outcome, Policy, Settings, fitted_q_iteration};
 use counterfair::kernel::model::worlds::{Linear, Nonlinear, World};
 use counterfair::kernel::model::{Exogenous, simulate};
 use counterfair::kernel::numeric::{Estimate, Stream};
+use counterfair::kernel::people::Panel;
 use counterfair::kernel::preprocess::{
     Augmented, Experience, Full, Oracle, Preprocessor, Sequential, Unaware, View, batch,
 };

@@ -1,9 +1,9 @@
 //! What the front door tells beside a policy: each warning of learning with its cause and not without, and rates by level.
 
+use counterfair::estimate::Basis;
 use counterfair::fair::{AuditSettings, Error, Learned, ValueClass};
-use counterfair::kernel::data::{Labels, PanelBuilder, Person};
 use counterfair::kernel::learn::Settings;
-use counterfair::kernel::model::fitted::Basis;
+use counterfair::kernel::people::{Labels, PanelBuilder, Person};
 use counterfair::prelude::*;
 
 /// 240 people with two decisions each: see [`some`].

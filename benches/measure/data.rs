@@ -1,8 +1,8 @@
 //! Panels of any shape: people whose coordinates wander and answer to the action.
 
-use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
 use counterfair::kernel::numeric::Stream;
-use counterfair::kernel::numeric::internals::{fill_standard_normal, fill_uniform};
+use counterfair::kernel::numeric::{fill_standard_normal, fill_uniform};
+use counterfair::kernel::people::{Labels, Panel, PanelBuilder, Person};
 
 /// The shape of a panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -19,7 +19,7 @@ pub struct Sample {
 impl Sample {
     /// The median of the samples.
     pub fn median(&self) -> f64 {
-        counterfair::kernel::numeric::internals::quantile(&self.seconds, 0.5)
+        counterfair::kernel::numeric::quantile(&self.seconds, 0.5)
     }
 
     /// A parameter.

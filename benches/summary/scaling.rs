@@ -2,7 +2,7 @@
 
 use super::samples::Sample;
 use counterfair::kernel::numeric::Stream;
-use counterfair::kernel::numeric::internals::{log_log_slope, quantile};
+use counterfair::kernel::numeric::{log_log_slope, quantile};
 use counterfair::report::plot::{Axis, BLUE, Chart, Ink, MUTED, Marker, Series, Span};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,11 +5,11 @@ use super::files::Files;
 use super::lines::{LONGEST_LINE, Lines};
 use super::log::Log;
 use super::output::{harmless_json, warn};
-use counterfair::fair::internals::OnError;
+use counterfair::fair::OnError;
 use counterfair::fair::{Deployment, Explain, HISTORY, MemoryFile, Policy};
 use serde_json::json;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Arguments {

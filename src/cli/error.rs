@@ -8,7 +8,7 @@ pub enum CliError {
     #[error(transparent)]
     Fair(#[from] counterfair::fair::Error),
     #[error(transparent)]
-    SameFile(#[from] counterfair::kernel::data::internals::SameFile),
+    SameFile(#[from] counterfair::files::SameFile),
     #[error(transparent)]
     Optimum(#[from] OptimumError),
     #[error(transparent)]
@@ -47,9 +47,9 @@ macro_rules! through_the_front_door {
 }
 
 through_the_front_door!(
-    counterfair::kernel::data::DataError,
-    counterfair::kernel::data::WriteError,
-    counterfair::kernel::data::PanelError,
+    counterfair::files::DataError,
+    counterfair::files::WriteError,
+    counterfair::kernel::people::PanelError,
     counterfair::fair::MemoryError,
     counterfair::fair::FileError
 );

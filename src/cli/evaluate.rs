@@ -5,12 +5,12 @@ use super::large::SampleOptions;
 use super::options::{Missing, ModelOptions, ReadingOptions, say_about};
 use super::output::{decimal, say, say_json, stages, table, warn};
 use super::program::{NamedCommand, PolicyOptions};
+use counterfair::audit::recorded::StayingModel;
+use counterfair::audit::recorded::{Dropout, RecordedSettings, RecordedValue, Resampled};
 use counterfair::fair::{Audit, AuditSettings, JUDGED, Policy};
-use counterfair::kernel::data::Panel;
-use counterfair::kernel::evaluate::recorded::internals::StayingModel;
-use counterfair::kernel::evaluate::recorded::{Dropout, RecordedSettings, RecordedValue, Resampled};
 use counterfair::kernel::numeric::Estimate;
 use counterfair::kernel::numeric::Law;
+use counterfair::kernel::people::Panel;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -288,7 +288,7 @@ fn add_staying(out: &mut String, staying: &StayingModel) {
 }
 
 fn add_sensitivity(out: &mut String, sensitivity: &counterfair::fair::Sensitivity) {
-    let curve = |curve: &counterfair::kernel::evaluate::sensitivity::Curve| {
+    let curve = |curve: &counterfair::audit::sensitivity::Curve| {
         curve.at.iter().zip(curve.means()).map(|(x, y)| vec![format!("{x}"), decimal(y, 4)]).collect::<Vec<_>>()
     };
     line!(out, "{}", table(&["correlation ρ of noise between worlds", "CF metric"], curve(&sensitivity.correlation)));
@@ -371,7 +371,7 @@ fn as_json(policy: &Policy, panel: &Panel, audit: &Audit) -> Value {
         .map(|(k, a, rate)| json!({ "level": name(k), "action": panel.action_names().name(a), "share": rate.as_ref().map(of_estimate) }))
         .collect();
     let sensitivity = sensitivity.as_ref().map(|s| {
-        let curve = |c: &counterfair::kernel::evaluate::sensitivity::Curve| {
+        let curve = |c: &counterfair::audit::sensitivity::Curve| {
             let points = c.at.iter().zip(&c.metric);
             points.map(|(x, law)| json!({ "at": x, "cf_metric": of_law(law) })).collect::<Vec<_>>()
         };

@@ -5,7 +5,7 @@
 
 use super::error::CliError;
 use counterfair::fair::ProgramCommand;
-use counterfair::kernel::data::internals::{SameFile, can_be_written, distinct_files};
+use counterfair::files::{SameFile, can_be_written, distinct_files};
 use std::path::{Path, PathBuf};
 
 /// The files of one command.

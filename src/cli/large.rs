@@ -5,7 +5,7 @@ use super::options::{DataOptions, LISTED};
 use super::output::note;
 use clap::Args;
 use counterfair::fair::{LargePeople, Memory};
-use counterfair::kernel::data::internals::unpacked_bytes;
+use counterfair::files::unpacked_bytes;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 

@@ -6,8 +6,9 @@ use super::large::{self, MemoryOptions};
 use super::options::{DataOptions, ModelOptions};
 use super::output::{command_line, mechanism_table, noise_report, say, say_json, say_noise, stages, warn};
 use clap::ValueEnum;
+use counterfair::estimate::stable_q::StableSettings;
 use counterfair::fair::{Learned, Learner, Method, People, Reservation, ValueClass};
-use counterfair::kernel::learn::{Clipping, Settings, StableSettings};
+use counterfair::kernel::learn::{Clipping, Settings};
 use counterfair::kernel::numeric::Stream;
 use std::path::PathBuf;
 

@@ -5,9 +5,9 @@
 //! `repeated` marks an answer given before. A person who was forgotten leaves a line with `forgotten`.
 
 use super::error::CliError;
+use counterfair::fair::Answered;
 use counterfair::fair::Decision;
-use counterfair::fair::internals::Answered;
-use counterfair::kernel::data::internals::private_file;
+use counterfair::files::private_file;
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};

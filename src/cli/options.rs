@@ -3,11 +3,11 @@
 use super::error::CliError;
 use super::output::{note, warn};
 use clap::{Args, ValueEnum};
+use counterfair::estimate::{Basis, FitSettings, LevelCode, NoiseChoice, OutputSet, Pooling};
 use counterfair::fair::{People, Preprocessing};
-use counterfair::kernel::data::{
+use counterfair::files::{
     Columns, Decimal, Encoding, MissingRepair, ReadOptions, RowConvention, StepLength, TextFormat,
 };
-use counterfair::kernel::model::fitted::{Basis, FitSettings, LevelCode, NoiseChoice, OutputSet, Pooling};
 use counterfair::kernel::numeric::Stream;
 use std::path::PathBuf;
 use std::str::FromStr;

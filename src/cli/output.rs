@@ -1,10 +1,10 @@
 //! Tables, progress and the shared summary of a fitted mechanism.
 
+use counterfair::estimate::Fitted;
+use counterfair::estimate::FittedNoise;
+use counterfair::estimate::NoiseReport;
 use counterfair::fair::People;
-use counterfair::kernel::data::internals::is_treacherous;
-use counterfair::kernel::model::fitted::Fitted;
-use counterfair::kernel::model::fitted::internals::FittedNoise;
-use counterfair::kernel::model::fitted::internals::NoiseReport;
+use counterfair::files::is_treacherous;
 use counterfair::report::Table;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::Display;

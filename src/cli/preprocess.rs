@@ -5,8 +5,8 @@ use super::files::Files;
 use super::large::{self, MemoryOptions, TooSmall};
 use super::options::{DataOptions, ModelOptions};
 use super::output::{mechanism_table, noise_report, note, say, say_json, say_noise, stages, warn};
+use counterfair::estimate::Fitted;
 use counterfair::fair::{FittedPreprocessing, People, preprocess};
-use counterfair::kernel::model::fitted::Fitted;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]

@@ -86,8 +86,7 @@ impl std::str::FromStr for NamedCommand {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once('=') {
             Some((name, command)) if !name.trim().is_empty() => {
-                let command =
-                    command.parse().map_err(|error: counterfair::fair::internals::UnclosedQuote| error.to_string())?;
+                let command = command.parse().map_err(|error: counterfair::fair::UnclosedQuote| error.to_string())?;
                 Ok(Self { name: name.trim().into(), command })
             }
             _ => Err("not a name, `=` and a command".into()),

@@ -4,7 +4,7 @@ use super::files::Files;
 use super::output::{command_line, note, say};
 use super::studies::{StudyError, given};
 use clap::Args;
-use counterfair::kernel::data::WriteError;
+use counterfair::files::WriteError;
 use counterfair::report::{
     Manifest, Report, Section, claims as claims_section, learners, real_data, regret, semi, sim_all,
 };
@@ -90,7 +90,7 @@ pub enum ReproduceError {
     Write(#[from] WriteError),
     /// A file that is read would be written.
     #[error(transparent)]
-    SameFile(#[from] counterfair::kernel::data::internals::SameFile),
+    SameFile(#[from] counterfair::files::SameFile),
     /// What was to be printed could not be.
     #[error(transparent)]
     Output(#[from] std::io::Error),

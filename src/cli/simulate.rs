@@ -3,7 +3,7 @@
 use super::error::CliError;
 use super::options::Rows;
 use super::output::{say, stage};
-use counterfair::kernel::data::{Columns, write};
+use counterfair::files::{Columns, write};
 use counterfair::kernel::model::worlds::{NAMES, by_name};
 use counterfair::kernel::model::{Exogenous, try_simulate};
 use counterfair::kernel::numeric::Stream;

@@ -1,6 +1,6 @@
 //! The studies that results may be about: those that come with the program, or the user's.
 
-use counterfair::kernel::data::{DataError, ReadOptions, read};
+use counterfair::files::{DataError, ReadOptions, read};
 use counterfair::report::Section;
 use counterfair::reproduction::{Attribute, Origin, StarError, Study};
 use std::io;

@@ -2,15 +2,15 @@
 
 use super::recorded_steps::Values;
 use super::{About, Error, Method, People, Policy, Preprocessing, Reservation, Sensitivity, reservation, warnings};
-use crate::kernel::data::Panel;
-use crate::kernel::evaluate::recorded::{PolicyAlong, RecordedSettings, RecordedValues, recorded_values};
-use crate::kernel::evaluate::{
+use crate::audit::diagnostics::diagnose;
+use crate::audit::noise_check::check_noise;
+use crate::audit::recorded::{PolicyAlong, RecordedSettings, RecordedValues, recorded_values};
+use crate::audit::{
     Carried, PanelDraws, ParityGap, UnfairnessLaw, Yardstick, parity_gap, probabilities_along, unfairness,
 };
-use crate::kernel::model::fitted::{Fitted, FittedNoise, Refitter};
+use crate::estimate::{Fitted, FittedNoise, Refitter};
 use crate::kernel::numeric::{Estimate, Stream};
-use crate::kernel::preprocess::diagnostics::diagnose;
-use crate::kernel::preprocess::noise_check::check_noise;
+use crate::kernel::people::Panel;
 use crate::kernel::preprocess::{Sequential, batch};
 
 /// How a policy is judged.
@@ -248,7 +248,7 @@ fn rates(panel: &Panel, probabilities: &[f64]) -> Vec<Vec<Option<Estimate>>> {
 #[cfg(test)]
 mod tests {
     use super::contradicted;
-    use crate::kernel::evaluate::ParityGap;
+    use crate::audit::ParityGap;
 
     #[test]
     fn an_upper_bound_below_the_lower_one_is_withheld_and_not_told() {

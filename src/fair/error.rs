@@ -1,13 +1,16 @@
 //! One error for the whole way from a file to a decision.
 
 use super::{FileError, MemoryError, ProgramError, RequestError};
-use crate::kernel::data::{DataError, PanelError, WriteError};
-use crate::kernel::evaluate::recorded::RecordedError;
-use crate::kernel::evaluate::{AuditError, UnfairnessError};
+use crate::audit::recorded::RecordedError;
+use crate::audit::{AuditError, UnfairnessError};
+use crate::estimate::FitError;
+use crate::estimate::{CrossFitError, StoringError};
+use crate::files::{DataError, WriteError};
+use crate::kernel::learn::FittedQError;
 use crate::kernel::learn::features::PolynomialError;
-use crate::kernel::learn::{FittedQError, NeuralQError};
-use crate::kernel::model::fitted::FitError;
-use crate::kernel::preprocess::{CrossFitError, StateOverflow, StoringError};
+use crate::kernel::people::PanelError;
+use crate::kernel::preprocess::StateOverflow;
+use crate::nets::NeuralQError;
 
 /// What went wrong, with the place and the value that the part concerned gave it.
 #[derive(Debug, thiserror::Error)]

@@ -1,8 +1,8 @@
 //! The name of what a policy does: SHA-256 of everything that its decisions depend on.
 
 use super::{Method, Policy, StoredQ};
-use crate::kernel::data::Labels;
-use crate::kernel::model::fitted::Fitted;
+use crate::estimate::Fitted;
+use crate::kernel::people::Labels;
 use serde::Serialize;
 
 impl Policy {

@@ -3,9 +3,11 @@
 use super::file::{self, FileError, Header};
 use super::policy::Parts;
 use super::{Error, Manifest, Method, People, Policy, Preprocessed, Program, ProgramCommand, Seen, StoredQ};
-use crate::kernel::data::{Columns, Labels, RowConvention, privately};
-use crate::kernel::learn::features::{Features, Polynomial};
-use crate::kernel::model::fitted::{Certificate, Fitted};
+use crate::estimate::{Certificate, Fitted};
+use crate::fair::Features;
+use crate::files::{Columns, RowConvention, privately};
+use crate::kernel::learn::features::Polynomial;
+use crate::kernel::people::Labels;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

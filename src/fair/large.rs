@@ -6,11 +6,13 @@ use super::{
     Error, Learned, Learner, Manifest, Method, People, Policy, Preprocessing, Seen, StoredQ, ValueClass, reservation,
     warnings,
 };
-use crate::kernel::data::{LargeRead, ReadOptions, Scratch, StoredPanel, read_large, write_preprocessed_blocks};
-use crate::kernel::learn::features::Features;
-use crate::kernel::learn::{Coordinates, FittedQError, StableQ, StableSettings, StoredChart, stable_fitted_q_stored};
-use crate::kernel::model::fitted::{FitError, Fitted, fit_stored};
-use crate::kernel::preprocess::{Full, Preprocessor, Sequential, Unaware, View, batch, stored_batch};
+use crate::estimate::stable_q::{Coordinates, StableQ, StableSettings, StoredChart, stable_fitted_q_stored};
+use crate::estimate::stored_batch;
+use crate::estimate::{FitError, Fitted, fit_stored};
+use crate::fair::Features;
+use crate::files::{LargeRead, ReadOptions, Scratch, StoredPanel, read_large, write_preprocessed_blocks};
+use crate::kernel::learn::FittedQError;
+use crate::kernel::preprocess::{Full, Preprocessor, Sequential, Unaware, View, batch};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

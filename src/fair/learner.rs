@@ -6,15 +6,16 @@ use super::{
     Error, Manifest, Method, People, Policy, Preprocessed, Preprocessing, Seen, StoredQ, preprocess, reservation,
     warnings,
 };
-use crate::kernel::data::Panel;
-use crate::kernel::learn::features::{Features, Polynomial};
-use crate::kernel::learn::{
-    ActionValue, Coordinates, FittedQ, LinearQ, NeuralQ, NeuralSettings, Outcome, Settings, Stability, StableQ,
-    StableSettings, decision_values, fitted_q_iteration, neural_fitted_q_iteration, stability, stable_fitted_q,
-};
-use crate::kernel::model::fitted::{Certificate, FitError, FitSettings, RefitError, Refitter, fit};
+use crate::audit::{Stability, decision_values, stability};
+use crate::estimate::stable_q::{Coordinates, StableQ, StableSettings, stable_fitted_q};
+use crate::estimate::{Certificate, FitError, FitSettings, RefitError, Refitter, fit};
+use crate::fair::Features;
+use crate::kernel::learn::features::Polynomial;
+use crate::kernel::learn::{ActionValue, FittedQ, LinearQ, Outcome, Settings, fitted_q_iteration};
 use crate::kernel::numeric::Stream;
+use crate::kernel::people::Panel;
 use crate::kernel::preprocess::{Experience, Full, Preprocessor, Sequential, Unaware, View, batch};
+use crate::nets::{NeuralQ, NeuralSettings, neural_fitted_q_iteration};
 
 /// How a policy is learned: what it may read, how counterfactual states are made, and how action values are fitted.
 ///
@@ -338,7 +339,7 @@ impl<V: View> ActionValue<V> for ActionValues<V> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::data::{Labels, PanelBuilder, Person};
+    use crate::kernel::people::{Labels, PanelBuilder, Person};
 
     #[test]
     fn people_who_share_their_level_with_nobody_are_learned_from_and_warned_about() {

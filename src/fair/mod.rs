@@ -21,6 +21,7 @@
 mod audit;
 mod deployment;
 mod error;
+mod features;
 mod file;
 mod fingerprint;
 mod fitness;
@@ -65,15 +66,11 @@ pub use sensitivity::Sensitivity;
 
 pub(crate) use seen::Seen;
 
-/// What this package's own command, tests and benches reach beyond the promise above. No promise: it may change with any release.
-#[doc(hidden)]
-pub mod internals {
-    #[cfg(feature = "durable")]
-    pub use super::deployment::About;
-    pub use super::deployment::{Answered, LineError, OnError};
-    pub use super::learner::ActionValues;
-    pub use super::method::UnknownMethod;
-    pub use super::program::{PROGRAM_VERSION, Program, UnclosedQuote};
-    pub use super::stored_q::StoredQ;
-}
-pub(crate) use internals::*;
+#[cfg(feature = "durable")]
+pub use deployment::MemoryBasis;
+pub use deployment::{Answered, LineError, OnError};
+pub use features::Features;
+pub use learner::ActionValues;
+pub use method::UnknownMethod;
+pub use program::{PROGRAM_VERSION, Program, UnclosedQuote};
+pub use stored_q::StoredQ;

@@ -1,9 +1,8 @@
 //! People followed over time, and the file they came from.
 
 use super::{Error, Sample, remarks};
-use crate::kernel::data::{
-    Columns, LargeRead, Panel, Read, ReadOptions, Repairs, RowConvention, read, write_preprocessed,
-};
+use crate::files::{Columns, LargeRead, Read, ReadOptions, Repairs, RowConvention, read, write_preprocessed};
+use crate::kernel::people::Panel;
 use std::path::Path;
 
 /// A panel, with what is needed to write it back or to read more of its kind.

@@ -1,11 +1,12 @@
 //! `alg:cf:1` on a panel: fit, reconstruct, diagnose.
 
 use super::{Error, People, warnings};
-use crate::kernel::data::{Labels, Panel};
-use crate::kernel::model::fitted::{FitSettings, Fitted, FittedNoise, NoiseChoice, Pooling, fit};
-use crate::kernel::preprocess::diagnostics::{Diagnostics, diagnose};
-use crate::kernel::preprocess::noise_check::{NoiseCheck, check_noise};
-use crate::kernel::preprocess::{Augmented, Experience, Sequential, batch, cross_fitted_batch};
+use crate::audit::diagnostics::{Diagnostics, diagnose};
+use crate::audit::noise_check::{NoiseCheck, check_noise};
+use crate::estimate::cross_fitted_batch;
+use crate::estimate::{FitSettings, Fitted, FittedNoise, NoiseChoice, Pooling, fit};
+use crate::kernel::people::{Labels, Panel};
+use crate::kernel::preprocess::{Augmented, Experience, Sequential, batch};
 
 /// How counterfactual states are made.
 #[derive(Debug, Clone, PartialEq)]

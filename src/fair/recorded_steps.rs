@@ -4,8 +4,9 @@
 //! program calls unfairness is then that of a person who felt exactly 4.0 in this world and fractions in the others, and a bound of it is false.
 //! So the width of the categories is compared with how well the rest is known.
 
-use crate::kernel::data::{DataError, Panel, StoredPanel};
-use crate::kernel::model::fitted::{FitError, Fitted};
+use crate::estimate::{FitError, Fitted};
+use crate::files::{DataError, StoredPanel};
+use crate::kernel::people::Panel;
 use std::collections::BTreeMap;
 
 /// A coarse record of one state.

@@ -1,8 +1,9 @@
 //! What a person should know about their file before anything is fitted to it.
 
 use super::People;
-use crate::kernel::data::{Labels, Panel, visible};
+use crate::files::visible;
 use crate::kernel::numeric::quantile;
+use crate::kernel::people::{Labels, Panel};
 use std::collections::BTreeMap;
 
 /// Fewer people than this at a level, and nothing that is fitted to the level alone is to be believed.
@@ -166,7 +167,7 @@ impl Column<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::data::{PanelBuilder, Person};
+    use crate::kernel::people::{PanelBuilder, Person};
 
     /// Thirty people with three states and two decisions each, before a change of one person's record.
     fn people(levels: &[&str], actions: &[&str], state: impl Fn(usize, usize) -> f64) -> Vec<String> {

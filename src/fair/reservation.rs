@@ -2,8 +2,9 @@
 
 use super::People;
 use super::recorded_steps::{Coarse, Grain, Values};
-use crate::kernel::data::{DataError, Panel, StoredPanel};
-use crate::kernel::model::fitted::{Fitted, FittedNoise, Nature, OutputSet};
+use crate::estimate::{Fitted, FittedNoise, Nature, OutputSet};
+use crate::files::{DataError, StoredPanel};
+use crate::kernel::people::Panel;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

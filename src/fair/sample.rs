@@ -1,7 +1,7 @@
 //! Files of which not everybody can be judged in the memory allowed.
 
 use super::{Error, People};
-use crate::kernel::data::{ReadOptions, SampledRead, read_sample, visible};
+use crate::files::{ReadOptions, SampledRead, read_sample, visible};
 use crate::kernel::numeric::Stream;
 use serde::Serialize;
 use std::path::Path;

@@ -1,12 +1,10 @@
 //! How much must be wrong before what is said of a policy changes?
 
 use super::{Error, Policy};
-use crate::kernel::data::Panel;
-use crate::kernel::evaluate::PanelDraws;
-use crate::kernel::evaluate::sensitivity::{
-    Curve, Shift, Violation, crossing, tipping_gamma, unfairness_against, value_bounds,
-};
-use crate::kernel::model::fitted::Certificate;
+use crate::audit::PanelDraws;
+use crate::audit::sensitivity::{Curve, Shift, Violation, crossing, tipping_gamma, unfairness_against, value_bounds};
+use crate::estimate::Certificate;
+use crate::kernel::people::Panel;
 
 /// Curves and tipping points.
 #[derive(Debug, Clone)]

@@ -1,9 +1,11 @@
 //! An action value on disk.
 
 use super::Program;
-use crate::kernel::learn::features::{FeatureMap, Features};
-use crate::kernel::learn::{ActionValue, Agent, Deployed, Greedy, LinearQ, NeuralQ, QNet};
+use crate::fair::Features;
+use crate::kernel::learn::features::FeatureMap;
+use crate::kernel::learn::{ActionValue, Agent, Deployed, Greedy, LinearQ};
 use crate::kernel::preprocess::{Preprocessor, StateOnly};
+use crate::nets::{NeuralQ, QNet};
 use serde::{Deserialize, Serialize};
 
 /// An action value as it is stored, or what stands in its place.

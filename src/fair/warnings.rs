@@ -1,11 +1,12 @@
 //! What a person should know before trusting what was fitted, in words.
 
 use super::People;
-use crate::kernel::data::Panel;
-use crate::kernel::learn::{Outcome, Stability};
-use crate::kernel::model::fitted::Fitted;
-use crate::kernel::preprocess::diagnostics::{Diagnostics, Support};
-use crate::kernel::preprocess::noise_check::{Belief, NoiseCheck};
+use crate::audit::Stability;
+use crate::audit::diagnostics::{Diagnostics, Support};
+use crate::audit::noise_check::{Belief, NoiseCheck};
+use crate::estimate::Fitted;
+use crate::kernel::learn::Outcome;
+use crate::kernel::people::Panel;
 
 /// Counterfactual states beyond the data that make a warning: a few extreme people always leave the range of another group.
 const OUTSIDE: f64 = 0.05;
@@ -135,12 +136,12 @@ pub(super) fn of_stability(stability: &Stability, contrast_degree: Option<usize>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::data::{Labels, PanelBuilder, Person};
-    use crate::kernel::model::fitted::{Basis, FitSettings, Pooling, fit};
+    use crate::audit::noise_check::{Equality, OutputCheck};
+    use crate::estimate::{Basis, FitSettings, Pooling, fit};
     use crate::kernel::model::worlds::ThreeLevels;
     use crate::kernel::model::{Exogenous, simulate};
     use crate::kernel::numeric::Stream;
-    use crate::kernel::preprocess::noise_check::{Equality, OutputCheck};
+    use crate::kernel::people::{Labels, PanelBuilder, Person};
     use rand::RngExt;
 
     fn said(change: impl FnOnce(&mut Diagnostics, &mut NoiseCheck)) -> Vec<String> {

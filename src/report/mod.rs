@@ -28,7 +28,7 @@ pub use semi::semi;
 pub use sim_all::sim_all;
 pub use table::Table;
 
-use crate::kernel::data::is_treacherous;
+use crate::files::is_treacherous;
 
 /// Text with what means something to HTML, in an element or in an attribute, written out; what turns the direction of writing or is no
 /// letter at all is shown as its number.

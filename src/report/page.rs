@@ -2,7 +2,7 @@
 //! claims on a page of their own.
 
 use super::{Manifest, Table, escape};
-use crate::kernel::data::{WriteError, atomically};
+use crate::files::{WriteError, atomically};
 use std::fs;
 use std::path::{Path, PathBuf};
 

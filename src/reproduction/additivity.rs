@@ -2,9 +2,9 @@
 
 use super::policies::{NotLearned, mean_settings};
 use super::{Learner, Study};
+use crate::audit::diagnostics::Dependence;
 use crate::fair::{Preprocessing, preprocess};
 use crate::kernel::numeric::Stream;
-use crate::kernel::preprocess::diagnostics::Dependence;
 
 impl Study {
     /// Tests the spread of residuals against the level, for every output of the study seen through one attribute; the means are those that

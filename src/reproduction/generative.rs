@@ -1,9 +1,9 @@
 //! The generative model of supplement F.3: a study's dynamics as a world in which counterfactuals are known.
 
-use crate::kernel::data::Panel;
-use crate::kernel::model::fitted::{FitError, Fitted, NeuralSettings, Pooling, fit_neural};
+use crate::estimate::{FitError, Fitted, NeuralSettings, Pooling, fit_neural};
 use crate::kernel::model::{Mechanism, World};
 use crate::kernel::numeric::Stream;
+use crate::kernel::people::Panel;
 use std::sync::Arc;
 
 /// Hidden layers of the generative model.

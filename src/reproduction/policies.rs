@@ -1,15 +1,15 @@
 //! From a method's name and a panel to something that can be followed.
 
 use super::{Learner, Learning, Method};
+use crate::estimate::stable_q::StableSettings;
+use crate::estimate::{Basis, FitSettings, Fitted, Pooling, fit};
 use crate::fair;
-use crate::kernel::data::Panel;
-use crate::kernel::learn::{
-    Agent, Behaviour, Deployed, EpisodeMixture, Greedy, Outcome, Settings, StableSettings, UniformlyRandom,
-};
+use crate::kernel::learn::{Agent, Behaviour, Deployed, Greedy, Outcome, Settings, UniformlyRandom};
 use crate::kernel::model::World;
-use crate::kernel::model::fitted::{Basis, FitSettings, Fitted, Pooling, fit};
 use crate::kernel::numeric::Stream;
+use crate::kernel::people::Panel;
 use crate::kernel::preprocess::{Full, Oracle, Preprocessor, Sequential, Unaware};
+use crate::theory::rules::EpisodeMixture;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -3,12 +3,12 @@
 use super::generative::Generative;
 use super::policies::{Candidate, DEGREE, MethodLearner, NotLearned, Stages, timed};
 use super::{DISCOUNT, Measured, MethodOutcome, MethodResult, Split};
-use crate::kernel::data::Panel;
-use crate::kernel::evaluate::{
+use crate::audit::{
     AuditError, EvaluationError, EvaluationSettings, PanelDraws, audit, fitted_q_evaluation, probabilities_along,
 };
 use crate::kernel::learn::features::{Polynomial, PolynomialError};
 use crate::kernel::numeric::{Estimate, Stream, uniform_index};
+use crate::kernel::people::Panel;
 use crate::kernel::preprocess::{Experience, Full, StateAndLevel, StateOverflow, batch};
 
 /// Share of the people that policies are learned from.

@@ -8,6 +8,7 @@ mod finite_mdp;
 pub mod finite_world;
 pub mod optimum;
 mod regret;
+pub mod rules;
 pub mod theorems;
 
 pub use claims::*;

@@ -1,7 +1,7 @@
 //! Files as people have them, through the commands: odd studies are said to be odd, and no name of a file, column, level or action does harm.
 
 use super::folder::Folder;
-use counterfair::kernel::data::internals::is_treacherous;
+use counterfair::files::is_treacherous;
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};

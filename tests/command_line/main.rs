@@ -1,7 +1,7 @@
 //! The commands as people and scripts use them: files in, files out, exit codes, and nothing half-written.
 
 use counterfair::fair::{Deployment, Policy};
-use counterfair::kernel::data::{ReadOptions, read_csv};
+use counterfair::files::{ReadOptions, read_csv};
 mod every_command;
 mod files;
 mod folder;
@@ -108,7 +108,7 @@ fn the_row_convention_is_a_matter_of_layout_only() {
         "b.csv",
     ]);
     let a = read_csv(&folder.0.join("a.csv"), &ReadOptions::default()).unwrap().panel;
-    let outgoing = ReadOptions { rows: counterfair::kernel::data::RowConvention::Outgoing, ..ReadOptions::default() };
+    let outgoing = ReadOptions { rows: counterfair::files::RowConvention::Outgoing, ..ReadOptions::default() };
     let b = read_csv(&folder.0.join("b.csv"), &outgoing).unwrap().panel;
     assert_eq!(a, b);
 }

@@ -2,7 +2,7 @@
 //! Those of `decide` are in tests/deployment and tests/program.
 
 use super::folder::Folder;
-use counterfair::kernel::data::{ReadOptions, read_csv};
+use counterfair::files::{ReadOptions, read_csv};
 use serde_json::Value;
 use std::fs;
 

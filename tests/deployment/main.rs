@@ -8,7 +8,7 @@ mod follows;
 mod reader;
 mod schema;
 
-use counterfair::kernel::data::{ReadOptions, read_csv};
+use counterfair::files::{ReadOptions, read_csv};
 use folder::Folder;
 use serde_json::{Value, json};
 use std::io::Write;

@@ -4,12 +4,12 @@ use crate::fixture::*;
 use counterfair::kernel::evaluate::{Evaluation, evaluate};
 use counterfair::kernel::learn::LinearQ;
 use counterfair::kernel::learn::features::Polynomial;
-use counterfair::kernel::learn::internals::{EpisodeMixture, StepMixture};
 use counterfair::kernel::learn::{Agent, Behaviour, Deployed, Greedy, Policy, UniformlyRandom};
 use counterfair::kernel::model::World;
 use counterfair::kernel::model::worlds::{ThreeLevels, draw_action};
 use counterfair::kernel::preprocess::{Full, Sequential, StateOnly, Unaware};
 use counterfair::theory::FiniteWorld;
+use counterfair::theory::rules::{EpisodeMixture, StepMixture};
 use std::sync::Arc;
 
 fn full_agent() -> Arc<dyn Agent> {
@@ -108,8 +108,7 @@ fn memories_of_agents_forget_from_the_end() {
     let mut memory = mixture.begin(&[0, 1, 2], &states, &[0.2, 0.9, 0.4]);
     memory.truncate(2);
     assert_eq!(memory, mixture.begin(&[0, 1], &states[..2], &[0.2, 0.9]));
-    let replay =
-        counterfair::kernel::learn::internals::Replay::new(plain(), Rule { rule: fair_choice, deterministic: true });
+    let replay = counterfair::theory::rules::Replay::new(plain(), Rule { rule: fair_choice, deterministic: true });
     let mut memory = replay.begin(&[0, 1, 2], &states, &[0.2, 0.9, 0.4]);
     memory.truncate(1);
     assert_eq!(memory, replay.begin(&[0], &states[..1], &[0.2]));

@@ -1,16 +1,17 @@
 //! The audit of a policy on recorded histories.
 
 use crate::fixture::*;
-use crate::oracle::{self, explore};
-use counterfair::kernel::data::Panel;
-use counterfair::kernel::evaluate::internals::{AuditError, PanelDraws, audit, probabilities_along};
-use counterfair::kernel::learn::internals::Replay;
-use counterfair::kernel::learn::internals::{EpisodeMixture, StepMixture};
+use crate::oracle;
+use crate::oracle::explore;
+use counterfair::audit::{AuditError, PanelDraws, audit, probabilities_along};
 use counterfair::kernel::learn::{Agent, Behaviour, Deployed, UniformlyRandom};
 use counterfair::kernel::model::worlds::{Linear, ThreeLevels};
 use counterfair::kernel::model::{Exogenous, Mechanism, World, abduct, predict, simulate};
 use counterfair::kernel::numeric::Stream;
+use counterfair::kernel::people::Panel;
 use counterfair::kernel::preprocess::{Full, Sequential, StateOverflow};
+use counterfair::theory::rules::Replay;
+use counterfair::theory::rules::{EpisodeMixture, StepMixture};
 use std::sync::Arc;
 
 fn full_agent() -> impl Agent {
@@ -215,7 +216,7 @@ fn draws_come_from_named_streams_and_do_not_depend_on_each_other() {
     let draws = PanelDraws::draw(&panel, Stream::new(9));
     assert_eq!((draws.coins.len(), draws.uniforms.len()), (panel.people(), panel.decisions()));
     let mut coins = vec![0.0; panel.people()];
-    counterfair::kernel::numeric::internals::fill_uniform(&mut Stream::new(9).named("coin").rng(), &mut coins);
+    counterfair::kernel::numeric::fill_uniform(&mut Stream::new(9).named("coin").rng(), &mut coins);
     assert_eq!(draws.coins, coins);
     assert_ne!(draws.coins[..50], draws.uniforms[..50]);
 }

@@ -1,8 +1,9 @@
 //! Finite worlds, their censuses and the exact solutions of their decision problems.
 
 use crate::fixture::*;
-use crate::oracle::{self, explore};
-use counterfair::kernel::learn::features::internals::OneHot;
+use crate::oracle;
+use crate::oracle::explore;
+use counterfair::kernel::learn::features::OneHot;
 use counterfair::kernel::learn::{Settings, fitted_q_iteration};
 use counterfair::kernel::model::{Exogenous, Mechanism, World, simulate};
 use counterfair::kernel::numeric::Stream;

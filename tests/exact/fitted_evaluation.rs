@@ -2,17 +2,17 @@
 
 use crate::fixture::*;
 use crate::oracle::counterfactual_states;
-use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
-use counterfair::kernel::evaluate::internals::{
+use counterfair::audit::{
     EvaluationError, EvaluationSettings, FittedEvaluation, fitted_q_evaluation, probabilities_along,
 };
-use counterfair::kernel::learn::features::internals::OneHot;
+use counterfair::kernel::learn::features::OneHot;
 use counterfair::kernel::learn::features::{FeatureMap, Polynomial};
 use counterfair::kernel::learn::{ActionValue, Agent, Deployed, FittedQError, Outcome};
 use counterfair::kernel::model::worlds::Linear;
 use counterfair::kernel::model::{Exogenous, World, simulate};
-use counterfair::kernel::numeric::internals::uniform_index;
+use counterfair::kernel::numeric::uniform_index;
 use counterfair::kernel::numeric::{Estimate, Stream};
+use counterfair::kernel::people::{Labels, Panel, PanelBuilder, Person};
 use counterfair::kernel::preprocess::{Experience, Full, Sequential, StateAndLevel, Unaware, View, batch};
 use counterfair::theory::FiniteMdp;
 

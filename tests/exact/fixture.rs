@@ -1,7 +1,7 @@
 //! The world, the policies and the tolerances.
 
-use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
 use counterfair::kernel::learn::Policy;
+use counterfair::kernel::people::{Labels, Panel, PanelBuilder, Person};
 use counterfair::kernel::preprocess::View;
 use counterfair::theory::FiniteWorld;
 use counterfair::theory::finite_world::Tables;

@@ -2,10 +2,10 @@
 
 use crate::fixture::*;
 use crate::oracle::counterfactual_states;
-use counterfair::kernel::data::Panel;
 use counterfair::kernel::model::worlds::{Bandit, Linear, Nonlinear, ThreeLevels};
 use counterfair::kernel::model::{Exogenous, Mechanism, World, abduct, predict, simulate};
 use counterfair::kernel::numeric::Stream;
+use counterfair::kernel::people::Panel;
 use counterfair::kernel::preprocess::{
     Full, Memory, Oracle, Preprocessor, Sequential, SingleStage, StateOverflow, Unaware, batch,
 };

@@ -1,11 +1,11 @@
 //! Values over the recorded horizon against dynamic programming on the tables, and what must not change them.
 
 use crate::fixture::*;
-use counterfair::kernel::data::Panel;
-use counterfair::kernel::evaluate::recorded::internals::{PolicyAlong, RecordedError, recorded_values};
-use counterfair::kernel::evaluate::recorded::{Dropout, NoValue, RecordedSettings, RecordedValues};
+use counterfair::audit::recorded::{Dropout, NoValue, RecordedSettings, RecordedValues};
+use counterfair::audit::recorded::{PolicyAlong, RecordedError, recorded_values};
 use counterfair::kernel::model::{Exogenous, simulate};
 use counterfair::kernel::numeric::Stream;
+use counterfair::kernel::people::Panel;
 use counterfair::theory::FiniteWorld;
 
 /// What a prior of 1e-9 rows moves: 1e-9 times weights of order 100, over the fewest people in a cell of the census.

@@ -1,7 +1,8 @@
 //! Value, CF metric, total variation and action rates of a policy followed in a known world.
 
 use crate::fixture::*;
-use crate::oracle::{self, Exact, explore};
+use crate::oracle;
+use crate::oracle::{Exact, explore};
 use counterfair::kernel::evaluate::{Evaluation, evaluate};
 use counterfair::kernel::learn::{Agent, AgentMemory, Deployed, UniformlyRandom};
 use counterfair::kernel::model::{Exogenous, World};

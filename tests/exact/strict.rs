@@ -3,11 +3,8 @@
 use crate::fixture::*;
 use crate::oracle::{counterfactual_states, law, states_under};
 use counterfair::kernel::evaluate::evaluate;
-use counterfair::kernel::evaluate::internals::TooManyPasts;
-use counterfair::kernel::evaluate::internals::{Alternatives, strict_unfairness};
 use counterfair::kernel::learn::LinearQ;
-use counterfair::kernel::learn::features::internals::OneHot;
-use counterfair::kernel::learn::internals::Replay;
+use counterfair::kernel::learn::features::OneHot;
 use counterfair::kernel::learn::{Agent, Deployed, Greedy, UniformlyRandom};
 use counterfair::kernel::model::worlds::ThreeLevels;
 use counterfair::kernel::model::{Exogenous, World};
@@ -15,6 +12,9 @@ use counterfair::kernel::numeric::Stream;
 use counterfair::kernel::preprocess::{Augmented, Full, Oracle, Sequential, Unaware};
 use counterfair::theory::FiniteMdp;
 use counterfair::theory::FiniteWorld;
+use counterfair::theory::rules::Replay;
+use counterfair::theory::rules::TooManyPasts;
+use counterfair::theory::rules::{Alternatives, strict_unfairness};
 
 /// Every sequence of `length` numbers below `base`.
 fn sequences(base: usize, length: usize) -> Vec<Vec<usize>> {

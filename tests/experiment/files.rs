@@ -1,8 +1,9 @@
 //! Files of results that are damaged, do not fit, contradict each other, or belong to somebody else.
 
 use super::{Folder, grid, plan, quiet, serial};
-use counterfair::kernel::data::{Labels, PanelBuilder, Person};
-use counterfair::reproduction::journal::{self, Header, Journal, JournalError, Lock, Misfit};
+use counterfair::kernel::people::{Labels, PanelBuilder, Person};
+use counterfair::reproduction::journal;
+use counterfair::reproduction::journal::{Header, Journal, JournalError, Lock, Misfit};
 use counterfair::reproduction::{
     Attribute, Context, Finished, Grid, Label, MethodOutcome, Origin, Plan, Record, RunError, Study, merge, run,
 };

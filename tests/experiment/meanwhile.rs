@@ -2,7 +2,8 @@
 
 use super::files::study;
 use super::{Folder, grid, plan, quiet, serial, small};
-use counterfair::reproduction::journal::{self, JournalError, Lock};
+use counterfair::reproduction::journal;
+use counterfair::reproduction::journal::{JournalError, Lock};
 use counterfair::reproduction::{Context, Grid, Label, Progress, RunError, Scale, Shard, merge, run};
 use std::fs;
 use std::sync::Mutex;

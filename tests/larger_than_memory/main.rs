@@ -2,9 +2,9 @@
 
 mod sample;
 
+use counterfair::estimate::{Basis, FitSettings, NoiseChoice, Pooling};
 use counterfair::fair::{Explain, LargePeople, Memory, preprocess};
-use counterfair::kernel::data::{Columns, MissingRepair, RowConvention, write};
-use counterfair::kernel::model::fitted::{Basis, FitSettings, NoiseChoice, Pooling};
+use counterfair::files::{Columns, MissingRepair, RowConvention, write};
 use counterfair::kernel::model::worlds::by_name;
 use counterfair::kernel::model::{Exogenous, simulate};
 use counterfair::prelude::*;
@@ -193,7 +193,7 @@ fn noise_is_chosen_and_fitted_alike() {
     }
     // The last file has two states; one is kept, and dropout leaves rewards without a next state.
     fs::write(&path, with_dropout(&fs::read_to_string(&path).unwrap())).unwrap();
-    let keep = counterfair::kernel::model::fitted::OutputSet::default().with(1).unwrap();
+    let keep = counterfair::estimate::OutputSet::default().with(1).unwrap();
     let mechanism = FitSettings { noise: NoiseChoice::Chosen, keep, ..FitSettings::default() };
     let preprocessing = Preprocessing { mechanism, ..Preprocessing::default() };
     let options = ReadOptions { missing: MissingRepair::DropTail, ..ReadOptions::default() };

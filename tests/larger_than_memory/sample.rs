@@ -1,9 +1,9 @@
 //! People who are judged in the place of all: who they are, and that they are judged as if nobody else were in the file.
 
 use super::{Folder, shuffled, simulated, with_dropout};
+use counterfair::audit::recorded::RecordedSettings;
 use counterfair::fair::AuditSettings;
-use counterfair::kernel::data::{DataError, MissingRepair};
-use counterfair::kernel::evaluate::recorded::RecordedSettings;
+use counterfair::files::{DataError, MissingRepair};
 use counterfair::prelude::*;
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,13 +1,13 @@
 //! Which rung the data choose, and what the choice may not depend on.
 
-use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
-use counterfair::kernel::model::fitted::internals::{Nature, SpreadForm};
-use counterfair::kernel::model::fitted::{FitSettings, Fitted, NoiseChoice, fit};
-use counterfair::kernel::model::internals::Rung;
+use counterfair::audit::noise_check::{Belief, check_noise};
+use counterfair::estimate::{FitSettings, Fitted, NoiseChoice, fit};
+use counterfair::estimate::{Nature, SpreadForm};
+use counterfair::kernel::model::Rung;
 use counterfair::kernel::model::worlds::{by_name, three_levels_mixed};
 use counterfair::kernel::model::{Exogenous, Mechanism, simulate};
 use counterfair::kernel::numeric::Stream;
-use counterfair::kernel::preprocess::noise_check::{Belief, check_noise};
+use counterfair::kernel::people::{Labels, Panel, PanelBuilder, Person};
 use rayon::prelude::*;
 
 fn panel(name: &str, people: usize, stream: Stream) -> Panel {
@@ -89,11 +89,11 @@ fn a_weight_of_two_is_the_person_twice() {
     let doubled = noise.refit_around(&fitted, &[], &builder.finish(), &vec![1.0; twice.len()]);
     let weighted = noise.refit_around(&fitted, &[], &panel, &weights);
     let plain = noise.refit_around(&fitted, &[], &panel, &vec![1.0; 120]);
-    let spread = |noise: &counterfair::kernel::model::fitted::internals::FittedNoise| {
+    let spread = |noise: &counterfair::estimate::FittedNoise| {
         let mut all = vec![];
         for level in 0..2 {
             let (mut next, mut rewards) = ([0.0; 3], [0.0; 3]);
-            use counterfair::kernel::model::internals::NoiseLaw;
+            use counterfair::kernel::model::NoiseLaw;
             noise.spread(level, &[-1.0, 0.3, 2.0], &[0, 1, 1], &mut next, &mut rewards);
             all.extend(next);
         }

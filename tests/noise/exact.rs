@@ -1,11 +1,11 @@
 //! What must hold to the last digit, whatever the data: true counterfactuals, the own world, steps and files.
 
-use counterfair::kernel::data::{Panel, PanelBuilder, Person};
-use counterfair::kernel::model::fitted::{FitSettings, Fitted, NoiseChoice, OutputSet, fit};
-use counterfair::kernel::model::internals::{NoiseLaw, Output, Rung};
+use counterfair::estimate::{FitSettings, Fitted, NoiseChoice, OutputSet, fit};
 use counterfair::kernel::model::worlds::{by_name, spread_by_level, three_levels_mixed};
 use counterfair::kernel::model::{Exogenous, Mechanism, Noise, World, abduct, predict, simulate};
+use counterfair::kernel::model::{NoiseLaw, Output, Rung};
 use counterfair::kernel::numeric::Stream;
+use counterfair::kernel::people::{Panel, PanelBuilder, Person};
 use counterfair::kernel::preprocess::{Oracle, Preprocessor, Sequential, batch};
 
 /// Reconstruction is a dozen operations a step on numbers below 20; the slowest part is the inverse of a skewed law, exact to 1e-13.

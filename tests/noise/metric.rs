@@ -1,10 +1,10 @@
 //! The CF metric of Ours where noise is not additive, by following people through all worlds.
 
+use counterfair::estimate::{FitSettings, Fitted, NoiseChoice, fit};
 use counterfair::kernel::evaluate::evaluate;
-use counterfair::kernel::evaluate::internals::fair_value;
+use counterfair::kernel::evaluate::fair_value;
 use counterfair::kernel::learn::features::Polynomial;
 use counterfair::kernel::learn::{Deployed, Greedy, Settings, fitted_q_iteration};
-use counterfair::kernel::model::fitted::{FitSettings, Fitted, NoiseChoice, fit};
 use counterfair::kernel::model::worlds::by_name;
 use counterfair::kernel::model::{Exogenous, World, simulate};
 use counterfair::kernel::numeric::{Estimate, Stream};

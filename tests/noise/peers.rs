@@ -2,11 +2,11 @@
 //!
 //! The tables and the script that makes them are in `tests/noise/r`; people come from formulas that both sides write down.
 
-use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
-use counterfair::kernel::evaluate::sensitivity::{Shift, value_bounds};
-use counterfair::kernel::model::fitted::internals::SpreadForm;
-use counterfair::kernel::model::fitted::{Basis, FitSettings, NoiseChoice, Pooling, fit};
-use counterfair::kernel::model::internals::NoiseLaw;
+use counterfair::audit::sensitivity::{Shift, value_bounds};
+use counterfair::estimate::SpreadForm;
+use counterfair::estimate::{Basis, FitSettings, NoiseChoice, Pooling, fit};
+use counterfair::kernel::model::NoiseLaw;
+use counterfair::kernel::people::{Labels, Panel, PanelBuilder, Person};
 use counterfair::kernel::preprocess::{Sequential, batch};
 use statrs::distribution::{ContinuousCDF, Normal};
 

@@ -3,11 +3,12 @@
 //! `STUDIES=<folder of the files> cargo test --release --test noise -- --ignored real_studies` writes `tests/noise/real_studies_noise.csv`
 //! and `tests/noise/real_studies_policies.csv`.
 
+use counterfair::audit::noise_check::check_noise;
+use counterfair::estimate::{NoiseChoice, fit};
 use counterfair::fair::{AuditSettings, Learner, Method, People, Preprocessing, ValueClass};
-use counterfair::kernel::data::{Columns, MissingRepair, Panel, ReadOptions, RowConvention, read_csv_from};
+use counterfair::files::{Columns, MissingRepair, ReadOptions, RowConvention, read_csv_from};
 use counterfair::kernel::learn::Settings;
-use counterfair::kernel::model::fitted::{NoiseChoice, fit};
-use counterfair::kernel::preprocess::noise_check::check_noise;
+use counterfair::kernel::people::Panel;
 use counterfair::reproduction::Study;
 use std::fmt::Write;
 use std::path::Path;

@@ -1,13 +1,13 @@
 //! Where the violation of an assumption is known, the interval at that point of the curve covers the true CF metric.
 
-use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
-use counterfair::kernel::evaluate::internals::PanelDraws;
-use counterfair::kernel::evaluate::sensitivity::{Violation, unfairness_against};
+use counterfair::audit::PanelDraws;
+use counterfair::audit::sensitivity::{Violation, unfairness_against};
+use counterfair::estimate::{Basis, FitSettings};
+use counterfair::estimate::{Certificate, Refitter};
 use counterfair::kernel::learn::{Deployed, Policy};
-use counterfair::kernel::model::fitted::internals::{Certificate, Refitter};
-use counterfair::kernel::model::fitted::{Basis, FitSettings};
 use counterfair::kernel::numeric::Stream;
-use counterfair::kernel::numeric::internals::fill_standard_normal;
+use counterfair::kernel::numeric::fill_standard_normal;
+use counterfair::kernel::people::{Labels, Panel, PanelBuilder, Person};
 use counterfair::kernel::preprocess::{StateOnly, Unaware};
 use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal};

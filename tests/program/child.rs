@@ -1,10 +1,10 @@
 //! Programs that decide, well and badly: what this test binary is when it is started with `--child`.
 
+use counterfair::fair::Features;
 use counterfair::fair::Policy;
-use counterfair::fair::internals::StoredQ;
+use counterfair::fair::StoredQ;
 use counterfair::kernel::learn::ActionValue;
 use counterfair::kernel::learn::LinearQ;
-use counterfair::kernel::learn::features::Features;
 use counterfair::kernel::preprocess::StateOnly;
 use serde_json::{Value, json};
 use std::io::{BufRead, Read, Write};

@@ -86,7 +86,7 @@ fn both_routes_judge_alike() {
 
 /// Requests about everybody in a file, in the order of times.
 fn requests(folder: &Folder, file: &str) -> String {
-    let panel = counterfair::kernel::data::read(&folder.0.join(file), &Default::default()).unwrap().panel;
+    let panel = counterfair::files::read(&folder.0.join(file), &Default::default()).unwrap().panel;
     let p = panel.state_dim();
     let mut lines = String::new();
     for t in 0..panel.horizon() {
@@ -206,7 +206,7 @@ fn the_conversation_follows_its_schema() {
     // Everybody's first decision, by the program.
     let fitted = FittedPreprocessing::load(folder.0.join("policy.json")).unwrap();
     let agent = fitted.with_program(Method::Ours, &playing_with("records", &log)).unwrap().agent();
-    let panel = counterfair::kernel::data::read(&folder.0.join("others.csv"), &Default::default()).unwrap().panel;
+    let panel = counterfair::files::read(&folder.0.join("others.csv"), &Default::default()).unwrap().panel;
     let first: Vec<f64> = panel.iter().flat_map(|person| person.states[..panel.state_dim()].to_vec()).collect();
     let mut memory = agent.begin(panel.level_codes(), &first, &[0.5; 90]);
     agent.act(&mut memory, &[0.5; 90], &mut [0; 90]);

@@ -1,8 +1,8 @@
 //! What can go wrong with a program is an error that says what, and nothing hangs or is left running.
 
 use super::*;
+use counterfair::audit::recorded::RecordedSettings;
 use counterfair::fair::{AuditSettings, Error, ProgramError, Request, RequestError};
-use counterfair::kernel::evaluate::recorded::RecordedSettings;
 use std::time::Instant;
 
 pub const TESTS: &[Test] = &[

@@ -13,7 +13,8 @@ mod python;
 
 use counterfair::fair::{FittedPreprocessing, Learner, Method, People, Policy, ProgramCommand, ValueClass};
 use counterfair::kernel::learn::Settings;
-use counterfair::kernel::model::{Exogenous, simulate, worlds::Linear};
+use counterfair::kernel::model::worlds::Linear;
+use counterfair::kernel::model::{Exogenous, simulate};
 use counterfair::kernel::numeric::Stream;
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 use super::folder::Folder;
 use counterfair::fair::study::{Number, Study, StudySettings, study};
 use counterfair::fair::{Learner, Method, People};
-use counterfair::kernel::data::{Labels, PanelBuilder, Person};
+use counterfair::kernel::people::{Labels, PanelBuilder, Person};
 use counterfair::report::study as report;
 
 /// The page, written to a folder of the test's own.

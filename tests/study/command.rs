@@ -3,7 +3,7 @@
 use crate::folder::Folder;
 use counterfair::fair::study::{Study, StudySettings, study};
 use counterfair::fair::{People, Policy};
-use counterfair::kernel::data::{Labels, PanelBuilder, Person};
+use counterfair::kernel::people::{Labels, PanelBuilder, Person};
 use counterfair::report::study::{check, write};
 use std::fs;
 

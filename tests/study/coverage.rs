@@ -7,10 +7,11 @@
 //! REPETITIONS=60 cargo test --release --test study -- --ignored --nocapture the_table_of_coverage
 //! ```
 
+use counterfair::audit::{PanelDraws, audit};
 use counterfair::fair::Error;
 use counterfair::fair::study::{Number, StudySettings, study};
 use counterfair::kernel::evaluate::evaluate;
-use counterfair::kernel::evaluate::internals::{PanelDraws, audit, fair_value};
+use counterfair::kernel::evaluate::fair_value;
 use counterfair::kernel::learn::{Deployed, Policy as Rule};
 use counterfair::kernel::model::worlds::by_name;
 use counterfair::kernel::preprocess::{StateOnly, Unaware};

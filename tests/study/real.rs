@@ -3,10 +3,11 @@
 //! Project STAR and the HELP trial stand beside the tests; ACTG 175 and wagepan are read from `../shared/data`, and where that folder is absent
 //! their stories are skipped, in so many words.
 
+use counterfair::estimate::OutputSet;
 use counterfair::fair::study::{Study, StudySettings, study};
 use counterfair::fair::{Learner, Method, People};
-use counterfair::kernel::data::{Columns, Labels, MissingRepair, Panel, PanelBuilder, Person, ReadOptions};
-use counterfair::kernel::model::fitted::OutputSet;
+use counterfair::files::{Columns, MissingRepair, ReadOptions};
+use counterfair::kernel::people::{Labels, Panel, PanelBuilder, Person};
 use counterfair::reproduction::Study as Known;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -2,9 +2,9 @@
 
 use super::measure::clock::timed;
 use super::tuples::Tuples;
-use counterfair::kernel::data::{ReadOptions, read};
+use counterfair::estimate::{FitSettings, Pooling, fit};
+use counterfair::files::{ReadOptions, read};
 use counterfair::kernel::model::Mechanism;
-use counterfair::kernel::model::fitted::{FitSettings, Pooling, fit};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::error::Error;

@@ -3,9 +3,7 @@
 use super::measure::clock::timed;
 use super::tuples::numbers;
 use counterfair::kernel::numeric::Stream;
-use counterfair::kernel::numeric::network::{
-    Adam, Batch, Examples, Loss, Network, Rows, Trainer, Training, gradient_steps, train_split,
-};
+use counterfair::nets::{Adam, Batch, Examples, Loss, Network, Rows, Trainer, Training, gradient_steps, train_split};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::error::Error;

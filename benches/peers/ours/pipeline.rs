@@ -1,17 +1,19 @@
 //! The whole way from a file to a policy and its value.
 
 use super::measure::clock::timed;
-use counterfair::kernel::data::{Columns, Panel, ReadOptions, RowConvention, read, write_csv};
-use counterfair::kernel::evaluate::internals::{EvaluationSettings, fitted_q_evaluation, probabilities_along};
+use counterfair::audit::{EvaluationSettings, fitted_q_evaluation, probabilities_along};
+use counterfair::estimate;
+use counterfair::estimate::{FitSettings, Fitted, Pooling, fit, fit_neural};
+use counterfair::files::{Columns, ReadOptions, RowConvention, read, write_csv};
 use counterfair::kernel::learn::features::Polynomial;
-use counterfair::kernel::learn::internals::{NeuralSettings, neural_fitted_q_iteration};
 use counterfair::kernel::learn::{Deployed, Greedy, Settings, fitted_q_iteration};
-use counterfair::kernel::model::fitted::{self, FitSettings, Fitted, Pooling, fit, fit_neural};
 use counterfair::kernel::model::worlds::Linear;
 use counterfair::kernel::model::{Exogenous, simulate};
 use counterfair::kernel::numeric::Stream;
-use counterfair::kernel::numeric::network::Training;
+use counterfair::kernel::people::Panel;
 use counterfair::kernel::preprocess::{Sequential, batch};
+use counterfair::nets::Training;
+use counterfair::nets::{NeuralSettings, neural_fitted_q_iteration};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::error::Error;
@@ -92,7 +94,7 @@ fn least_squares(panel: &Panel) -> Result<Option<f64>, Box<dyn Error>> {
 
 fn neural(panel: &Panel) -> Result<Option<f64>, Box<dyn Error>> {
     let training = Training { epochs_max: EPOCHS, patience: EPOCHS + 1, ..Training::default() };
-    let settings = fitted::internals::NeuralSettings { hidden: vec![64, 64], training };
+    let settings = estimate::NeuralSettings { hidden: vec![64, 64], training };
     let means = fit_neural(panel, Pooling::Pooled, &settings, Stream::new(1).named("means"))?;
     let experience = batch(&sequential(panel, means), panel)?;
     let settings = NeuralSettings { discount: DISCOUNT, iterations: ITERATIONS, ..NeuralSettings::default() };

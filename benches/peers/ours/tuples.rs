@@ -1,9 +1,9 @@
 //! Fitted Q iteration by least squares, on tuples that the script wrote.
 
 use super::measure::clock::timed;
-use counterfair::kernel::data::{Labels, Panel, PanelBuilder, Person};
 use counterfair::kernel::learn::features::Polynomial;
 use counterfair::kernel::learn::{Settings, fitted_q_iteration};
+use counterfair::kernel::people::{Labels, Panel, PanelBuilder, Person};
 use counterfair::kernel::preprocess::{Experience, StateOnly, Unaware, batch};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -10,7 +10,8 @@
 use super::memory::{MemoryError, MemoryStore, Remembered};
 use super::{Request, record};
 use crate::fair::Policy;
-use crate::kernel::data::{Labels, end_of_links, name_aside, private, quietly};
+use crate::files::{end_of_links, name_aside, private, quietly};
+use crate::kernel::people::Labels;
 use redb::{
     Builder, Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, Table, TableDefinition,
     WriteTransaction,
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 /// id → [`record`].
 const PEOPLE: TableDefinition<&str, &[u8]> = TableDefinition::new("people");
 
-/// `about` → [`About`] as JSON.
+/// `about` → [`MemoryBasis`] as JSON.
 const ABOUT: TableDefinition<&str, &str> = TableDefinition::new("about");
 
 /// What the file says it is.
@@ -41,7 +42,7 @@ const CACHE_BYTES: usize = 128 << 20;
 
 /// What a memory belongs to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct About {
+pub struct MemoryBasis {
     format: String,
     version: u32,
     /// [`Policy::fingerprint`] of the policy it belongs to.
@@ -79,7 +80,7 @@ pub struct MemoryFile {
     /// The file itself, at the end of symbolic links.
     path: PathBuf,
     file: String,
-    about: About,
+    about: MemoryBasis,
 }
 
 impl MemoryFile {
@@ -91,7 +92,7 @@ impl MemoryFile {
     /// belongs to another.
     pub fn open(path: impl AsRef<Path>, policy: &Policy, history: u64) -> Result<Self, MemoryError> {
         let path = followed(path.as_ref())?;
-        let about = About::of(policy, history);
+        let about = MemoryBasis::of(policy, history);
         if !path.exists() {
             start(&path, &about)?;
         }
@@ -125,13 +126,13 @@ impl MemoryFile {
     }
 
     /// What it belongs to.
-    pub fn about(&self) -> &About {
+    pub fn about(&self) -> &MemoryBasis {
         &self.about
     }
 
     /// What was asked about a person, the first request first; `None` when their history is longer than what is kept.
     pub fn requests(&self, id: &str, person: &Remembered) -> Option<Vec<Request>> {
-        let About { levels, actions, state_dim, .. } = &self.about;
+        let MemoryBasis { levels, actions, state_dim, .. } = &self.about;
         let taken = std::iter::once(None).chain(person.actions.iter().map(|&a| Some(actions.name(a as usize).into())));
         let asked = person.states.chunks_exact(*state_dim).zip(taken).zip(1..).map(|((state, action), time)| Request {
             action,
@@ -193,7 +194,7 @@ fn insert(table: &mut Table<'_, &str, &[u8]>, id: &str, person: &Remembered, fil
     table.insert(id, bytes.as_slice()).map(drop).map_err(|e| io(file, e))
 }
 
-impl About {
+impl MemoryBasis {
     fn of(policy: &Policy, history: u64) -> Self {
         Self {
             format: FORMAT.into(),
@@ -250,7 +251,7 @@ impl MemoryFile {
     /// A record whose parts fit the policy that the file belongs to.
     fn decode(&self, id: &str, bytes: &[u8]) -> Result<Remembered, MemoryError> {
         let person = record::decode(id, bytes, &self.file)?;
-        let About { levels, actions, state_dim, width, .. } = &self.about;
+        let MemoryBasis { levels, actions, state_dim, width, .. } = &self.about;
         let fits = (person.level as usize) < levels.len()
             && person.actions.iter().chain([&person.decided]).all(|&a| (a as usize) < actions.len())
             && person.view.len() == *width
@@ -261,7 +262,7 @@ impl MemoryFile {
 }
 
 /// Starts a memory, whole or not at all: it is made beside, and linked to its name once it is complete.
-fn start(path: &Path, about: &About) -> Result<(), MemoryError> {
+fn start(path: &Path, about: &MemoryBasis) -> Result<(), MemoryError> {
     let fresh = beside(path)?;
     let file = path.display().to_string();
     let linked = create(&fresh, about).and_then(|database| {
@@ -278,7 +279,7 @@ fn start(path: &Path, about: &About) -> Result<(), MemoryError> {
 }
 
 /// An empty memory.
-fn create(path: &Path, about: &About) -> Result<Database, MemoryError> {
+fn create(path: &Path, about: &MemoryBasis) -> Result<Database, MemoryError> {
     let file = path.display().to_string();
     let _ = std::fs::remove_file(path);
     // The store fills an empty file, and keeps the mode that it has: nobody but its owner reads what is remembered of people.
@@ -303,12 +304,12 @@ fn begin(database: &Database, file: &str) -> Result<WriteTransaction, MemoryErro
     Ok(write)
 }
 
-fn read_about(database: &Database, file: &str) -> Result<About, MemoryError> {
+fn read_about(database: &Database, file: &str) -> Result<MemoryBasis, MemoryError> {
     let not = |problem: String| MemoryError::NotAMemory { file: file.into(), problem };
     let read = database.begin_read().map_err(|e| io(file, e))?;
     let table = read.open_table(ABOUT).map_err(|e| not(e.to_string()))?;
     let text = table.get("about").map_err(|e| io(file, e))?.ok_or_else(|| not("it does not say what it is".into()))?;
-    let about: About = serde_json::from_str(text.value()).map_err(|e| not(e.to_string()))?;
+    let about: MemoryBasis = serde_json::from_str(text.value()).map_err(|e| not(e.to_string()))?;
     if (about.format.as_str(), about.version) != (FORMAT, VERSION) {
         return Err(not(format!(
             "format {:?}, version {}; this build reads version {VERSION}",

@@ -18,14 +18,14 @@ mod request;
 
 pub use decision::{Decision, Explain, Explanation};
 #[cfg(feature = "durable")]
-pub use durable::{About, HISTORY, MemoryFile};
+pub use durable::{HISTORY, MemoryBasis, MemoryFile};
 pub use line::{Answered, LineError, OnError};
 pub use memory::{InProcess, MemoryError, MemoryStore, Remembered};
 pub use request::{Request, RequestError};
 
 use super::{Method, Policy};
-use crate::kernel::data::Labels;
 use crate::kernel::learn::{ActionValue, Agent, AgentMemory};
+use crate::kernel::people::Labels;
 use crate::kernel::preprocess::{Memory, StateOnly};
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,7 +1,8 @@
 use super::*;
+use crate::fair::Features;
 use crate::fair::StoredQ;
 use crate::fair::policy::tests::policy;
-use crate::kernel::learn::features::{FeatureMap, Features, Polynomial};
+use crate::kernel::learn::features::{FeatureMap, Polynomial};
 use serde_json::{Value, json};
 
 fn deployed(method: Method) -> Deployment {

@@ -2,10 +2,11 @@
 
 use super::file::{self, FileError, Header};
 use super::{Deployment, Error, Method, People, Program, ProgramError, Reservation, Seen, StoredQ, reservation};
-use crate::kernel::data::{Columns, Labels, MissingRepair, ReadOptions, RowConvention, privately};
+use crate::estimate::{Certificate, Fitted};
+use crate::files::{Columns, MissingRepair, ReadOptions, RowConvention, privately};
 use crate::kernel::learn::{ActionValue, Agent, Outcome};
 use crate::kernel::model::Mechanism;
-use crate::kernel::model::fitted::{Certificate, Fitted};
+use crate::kernel::people::Labels;
 use crate::kernel::preprocess::{Full, Sequential, StateOnly, Unaware};
 use serde::{Deserialize, Serialize};
 use std::path::Path;

@@ -1,10 +1,11 @@
 use super::*;
-use crate::kernel::data::{Panel, PanelBuilder, Person};
-use crate::kernel::learn::features::{Features, Polynomial};
-use crate::kernel::learn::{NeuralSettings, neural_fitted_q_iteration};
-use crate::kernel::model::fitted::{Basis, FitSettings, Pooling, fit};
+use crate::estimate::{Basis, FitSettings, Pooling, fit};
+use crate::fair::Features;
+use crate::kernel::learn::features::Polynomial;
 use crate::kernel::numeric::Stream;
+use crate::kernel::people::{Panel, PanelBuilder, Person};
 use crate::kernel::preprocess::batch;
+use crate::nets::{NeuralSettings, neural_fitted_q_iteration};
 
 /// People without noise, at levels f and m, from (1, −½) and (3, ¼) and around, one decision each:
 ///
@@ -91,7 +92,7 @@ fn what_was_written_is_read_back() {
 fn a_certificate_goes_with_the_policy_and_is_checked_with_it() {
     let settings = FitSettings { basis: Basis::Linear, pooling: Pooling::PerLevel, ..FitSettings::default() };
     let certificate = |panel: &Panel| {
-        let refitter = crate::kernel::model::fitted::Refitter::new(panel, &settings).unwrap();
+        let refitter = crate::estimate::Refitter::new(panel, &settings).unwrap();
         Certificate::new(&refitter, panel, 3, 1).unwrap()
     };
     let with = policy(Method::Ours).with_certificate(certificate(&panel()));
@@ -227,10 +228,7 @@ fn the_agent_takes_the_largest_value_of_what_its_method_shows() {
     // A net without hidden layers: −s₁, s₁ − 1 and 0 at any level.
     let mut text = serde_json::to_value(neural(Method::Unaware)).unwrap();
     text["q"]["neural"]["scale"] = serde_json::json!({ "mean": [0.0, 0.0], "deviation": [1.0, 1.0] });
-    let network = crate::kernel::numeric::network::Network::from_values(
-        vec![2, 3],
-        vec![-1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0],
-    );
+    let network = crate::nets::Network::from_values(vec![2, 3], vec![-1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0]);
     text["q"]["neural"]["network"] = serde_json::to_value(network.unwrap()).unwrap();
     let net: Policy = serde_json::from_value(text).unwrap();
     assert_eq!([-1.0, 0.25, 2.0].map(|s| decide(&net, 1, [s, 0.6])), [0, 2, 1]);

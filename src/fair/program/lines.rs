@@ -1,7 +1,7 @@
 //! The lines of the conversation: `schema/program.json` says what they hold.
 
 use super::{Method, PROGRAM_VERSION, ProgramError};
-use crate::kernel::data::Labels;
+use crate::kernel::people::Labels;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 

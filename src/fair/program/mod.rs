@@ -20,8 +20,8 @@ pub use command::{ProgramCommand, UnclosedQuote};
 pub use error::ProgramError;
 
 use super::Method;
-use crate::kernel::data::Labels;
 use crate::kernel::learn::Policy;
+use crate::kernel::people::Labels;
 use crate::kernel::preprocess::View;
 use child::{Child, Heard};
 use lines::{Answers, Asked, Hello};

@@ -1,10 +1,10 @@
 //! May one believe the counterfactuals? Noise models, tests with sizes and corrected p-values, support, gain.
 
 use super::verdict::{SD_RATIO, SHAPE_DISTANCE, SUPPORT_OUTSIDE};
+use crate::audit::holm;
+use crate::audit::noise_check::{Equality, OutputCheck};
+use crate::estimate::{FittedNoise, Nature};
 use crate::fair::{About, People, Preprocessed, Reservation};
-use crate::kernel::model::fitted::{FittedNoise, Nature};
-use crate::kernel::numeric::holm;
-use crate::kernel::preprocess::noise_check::{Equality, OutputCheck};
 use serde::Serialize;
 
 /// What is known about the counterfactual states.

@@ -1,15 +1,15 @@
 //! Policies that do not know the people they decide for: learned fold by fold, followed along those who were held out.
 
 use super::program::Judged;
-use crate::fair::{Error, Learner, Method, People, Policy};
-use crate::kernel::data::Panel;
-use crate::kernel::evaluate::recorded::PolicyAlong;
-use crate::kernel::evaluate::{
+use crate::audit::recorded::PolicyAlong;
+use crate::audit::{
     CrossFitted, HeldOut, PanelDraws, ParityGap, Refitted, SimulatedValue, Simulation, cross_fitted_unfairness,
     parity_gap_of, probabilities_along, simulated_values,
 };
-use crate::kernel::model::fitted::Refitter;
+use crate::estimate::Refitter;
+use crate::fair::{Error, Learner, Method, People, Policy};
 use crate::kernel::numeric::Stream;
+use crate::kernel::people::Panel;
 use crate::kernel::preprocess::{Sequential, batch};
 use rand::Rng;
 use rayon::prelude::*;

@@ -1,8 +1,9 @@
 //! Who is in the data, who received what, and who left.
 
+use crate::audit::recorded::{PropensityDiagnostics, RecordedValues, StayingModel};
 use crate::fair::{People, Sample};
-use crate::kernel::data::{Panel, Repairs};
-use crate::kernel::evaluate::recorded::{PropensityDiagnostics, RecordedValues, StayingModel};
+use crate::files::Repairs;
+use crate::kernel::people::Panel;
 use serde::Serialize;
 
 /// The people of a study, counted.

@@ -34,14 +34,9 @@ pub(crate) use believe::NoiseTests;
 pub(crate) use treated::Treated;
 pub(crate) use verdict::{Evidence, decide};
 
-/// What this package's own command, tests and benches reach beyond the promise above. No promise: it may change with any release.
-#[doc(hidden)]
-pub mod internals {
-    pub use super::data::{DataSummary, LevelSummary};
-    pub use super::number::Bounded;
-    pub use super::side_by_side::{PolicyRow, SideBySide};
-}
-pub(crate) use internals::*;
+pub use data::{DataSummary, LevelSummary};
+pub use number::Bounded;
+pub use side_by_side::{PolicyRow, SideBySide};
 
 use super::audit::FEW_PEOPLE;
 use super::recorded_steps::Values;
@@ -49,10 +44,11 @@ use super::{
     About, Error, FittedPreprocessing, Learned, Learner, Method, People, Policy, Sample, Sensitivity, preprocess,
     reservation,
 };
-use crate::kernel::data::{Panel, RowConvention};
-use crate::kernel::evaluate::PanelDraws;
-use crate::kernel::evaluate::recorded::{Dropout, RecordedSettings, StayingModel, recorded_values};
+use crate::audit::PanelDraws;
+use crate::audit::recorded::{Dropout, RecordedSettings, StayingModel, recorded_values};
+use crate::files::RowConvention;
 use crate::kernel::numeric::Stream;
+use crate::kernel::people::Panel;
 use cross_fit::Crossed;
 use program::Judged;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! Numbers with their intervals, the same for every estimate of a study.
 
 use super::CONFIDENCE;
-use crate::kernel::evaluate::recorded::Resampled;
+use crate::audit::recorded::Resampled;
 use crate::kernel::numeric::{Estimate, Law};
 use serde::Serialize;
 

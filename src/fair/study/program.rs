@@ -2,14 +2,14 @@
 
 use super::CONFIDENCE;
 use super::cross_fit::Along;
-use crate::fair::{Error, FittedPreprocessing, Learner, Method, Policy, ProgramCommand, Reservation};
-use crate::kernel::data::Panel;
-use crate::kernel::evaluate::{
+use crate::audit::{
     Carried, PanelDraws, Refitted, SimulatedValue, Simulation, UnfairnessLaw, Yardstick, probabilities_along,
     simulated_values, unfairness,
 };
-use crate::kernel::model::fitted::{Certificate, Refitter};
+use crate::estimate::{Certificate, Refitter};
+use crate::fair::{Error, FittedPreprocessing, Learner, Method, Policy, ProgramCommand, Reservation};
 use crate::kernel::numeric::Stream;
+use crate::kernel::people::Panel;
 use crate::kernel::preprocess::{Sequential, batch};
 
 /// The name of the program's policy in tables.

@@ -3,11 +3,12 @@
 use super::cross_fit::{Crossed, LEARNED, always};
 use super::data::by_column;
 use super::{Bounded, CONFIDENCE, Number, PROGRAM};
+use crate::audit::holm;
+use crate::audit::recorded::{Dropout, RecordedSettings, RecordedValues, Resampled, recorded_values};
+use crate::audit::{CrossFitted, ParityGap, SimulatedValue, Simulation, parity_gap_of};
 use crate::fair::audit::contradicted;
 use crate::fair::{Error, Learner, People};
-use crate::kernel::evaluate::recorded::{Dropout, RecordedSettings, RecordedValues, Resampled, recorded_values};
-use crate::kernel::evaluate::{CrossFitted, ParityGap, SimulatedValue, Simulation, parity_gap_of};
-use crate::kernel::numeric::{Estimate, Law, holm};
+use crate::kernel::numeric::{Estimate, Law};
 use serde::Serialize;
 
 /// All policies of a study.
@@ -366,7 +367,7 @@ fn blended_simulation(ours: &SimulatedValue, full: &SimulatedValue, weight: f64)
 }
 
 /// The parity gap of the first actions that people received.
-fn received_gap(panel: &crate::kernel::data::Panel) -> ParityGap {
+fn received_gap(panel: &crate::kernel::people::Panel) -> ParityGap {
     let actions = panel.action_names().len();
     let (mut own, mut taken) = (vec![], vec![]);
     for person in panel.iter() {

@@ -2,8 +2,8 @@
 
 use super::cross_fit::Crossed;
 use super::{Number, SideBySide, StudySettings};
-use crate::kernel::data::Panel;
 use crate::kernel::numeric::{Stream, quantile, uniform_index};
+use crate::kernel::people::Panel;
 use rayon::prelude::*;
 use serde::Serialize;
 

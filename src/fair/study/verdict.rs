@@ -15,7 +15,7 @@
 use super::cross_fit::Crossed;
 use super::{DataSummary, Number, SideBySide};
 use crate::fair::reservation::DataAlone;
-use crate::kernel::data::Panel;
+use crate::kernel::people::Panel;
 use serde::Serialize;
 
 /// Fewer people at a level than this do not carry a mechanism of their own.

@@ -1,7 +1,7 @@
 //! Whom a policy treats: shares of actions by level and time.
 
 use super::disagreement::moved;
-use crate::kernel::numeric::Estimate;
+use crate::numeric::Estimate;
 
 /// Shares of actions by level and time, with standard errors over people.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,13 +18,13 @@ pub struct ActionRates {
 
 impl ActionRates {
     /// Nothing counted yet.
-    pub(super) fn new(people: usize, horizon: usize, levels: usize, actions: usize) -> Self {
+    pub fn new(people: usize, horizon: usize, levels: usize, actions: usize) -> Self {
         let (counts, person) = (vec![0.0; horizon * levels * actions], vec![0.0; people * actions]);
         Self { levels, actions, counts, level: vec![0; people], person }
     }
 
     /// Counts the decisions at time t (from 0) of the people from position `first` on.
-    pub(super) fn count(&mut self, t: usize, first: usize, levels: &[u32], actions: &[u32]) {
+    pub fn count(&mut self, t: usize, first: usize, levels: &[u32], actions: &[u32]) {
         for (i, (&z, &a)) in levels.iter().zip(actions).enumerate() {
             self.counts[(t * self.levels + z as usize) * self.actions + a as usize] += 1.0;
             self.level[first + i] = z;
@@ -33,7 +33,7 @@ impl ActionRates {
     }
 
     /// The same counts with person `i` moved to position `to[i]`; `to` has every position once.
-    pub(super) fn moved(self, to: &[usize]) -> Self {
+    pub fn moved(self, to: &[usize]) -> Self {
         let mut person = vec![0.0; self.person.len()];
         for (counts, &i) in self.person.chunks_exact(self.actions).zip(to) {
             person[i * self.actions..(i + 1) * self.actions].copy_from_slice(counts);

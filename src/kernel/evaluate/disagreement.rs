@@ -1,6 +1,6 @@
 //! `eq:cf_metric`: how often a policy would act otherwise in another world.
 
-use crate::kernel::numeric::Estimate;
+use crate::numeric::Estimate;
 
 /// The CF metric with the pair of levels that attains it.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,7 +75,7 @@ impl Disagreement {
     }
 
     /// The same counts with person `i` moved to position `to[i]`; `to` has every position once.
-    pub(super) fn moved(self, to: &[usize]) -> Self {
+    pub fn moved(self, to: &[usize]) -> Self {
         let people = self.decisions.len().max(1);
         let moved = |sums: &[f64]| sums.chunks_exact(people).flat_map(|sums| moved(sums, to)).collect();
         let (differ, variation, decisions) = (moved(&self.differ), moved(&self.variation), moved(&self.decisions));
@@ -133,7 +133,7 @@ impl Disagreement {
 }
 
 /// x with entry i moved to position `to[i]`.
-pub(super) fn moved<T: Copy + Default>(x: &[T], to: &[usize]) -> Vec<T> {
+pub fn moved<T: Copy + Default>(x: &[T], to: &[usize]) -> Vec<T> {
     let mut out = vec![T::default(); x.len()];
     x.iter().zip(to).for_each(|(x, &i)| out[i] = *x);
     out

@@ -1,9 +1,9 @@
 //! What of a policy's value does not come from treating levels differently.
 
-use crate::kernel::learn::Agent;
-use crate::kernel::model::noise::{Step, first_state};
-use crate::kernel::model::{Exogenous, Mechanism, World};
-use crate::kernel::numeric::Estimate;
+use crate::learn::Agent;
+use crate::model::noise::{Step, first_state};
+use crate::model::{Exogenous, Mechanism, World};
+use crate::numeric::Estimate;
 use rayon::prelude::*;
 
 /// J, Ṽ and their difference over a horizon.
@@ -62,14 +62,14 @@ pub fn follow_readings(
 }
 
 /// J and Ṽ of each person.
-pub(super) struct ByPerson {
+pub struct ByPerson {
     pub value: Vec<f64>,
     pub fair: Vec<f64>,
     visited: Vec<f64>,
 }
 
 /// The same under any mechanism, its levels with these shares, person by person.
-pub(super) fn fair_value_by_person(
+pub fn fair_value_by_person(
     mechanism: &dyn Mechanism,
     shares: &[f64],
     agent: &dyn Agent,
@@ -144,11 +144,11 @@ fn follow_block(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::evaluate::evaluate;
-    use crate::kernel::learn::{Deployed, Policy, UniformlyRandom};
-    use crate::kernel::model::worlds::{ThreeLevels, three_levels_mixed};
-    use crate::kernel::numeric::Stream;
-    use crate::kernel::preprocess::{StateOnly, Unaware};
+    use crate::evaluate::evaluate;
+    use crate::learn::{Deployed, Policy, UniformlyRandom};
+    use crate::model::worlds::{ThreeLevels, three_levels_mixed};
+    use crate::numeric::Stream;
+    use crate::preprocess::{StateOnly, Unaware};
 
     /// 1 where the first coordinate is above 0.4, else 0.
     struct Above;

@@ -4,9 +4,9 @@ use super::disagreement::moved;
 use super::one_world::OneWorld;
 use super::rollout::BLOCK;
 use super::{ActionRates, Disagreement, Evaluation, FairValue};
-use crate::kernel::learn::Agent;
-use crate::kernel::model::{Exogenous, World};
-use crate::kernel::numeric::Estimate;
+use crate::learn::Agent;
+use crate::model::{Exogenous, World};
+use crate::numeric::Estimate;
 use std::ops::Range;
 
 /// People sorted by level, for policies that are compared on the same draws.
@@ -208,11 +208,11 @@ fn add_discounted(returns: &mut [f64], discount: f64, t: usize, rewards: &[f64])
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::evaluate::{evaluate, fair_value};
-    use crate::kernel::learn::{Behaviour, Deployed, Policy};
-    use crate::kernel::model::worlds::ThreeLevels;
-    use crate::kernel::numeric::Stream;
-    use crate::kernel::preprocess::{Augmented, Full, Oracle, Sequential};
+    use crate::evaluate::{evaluate, fair_value};
+    use crate::learn::{Behaviour, Deployed, Policy};
+    use crate::model::worlds::ThreeLevels;
+    use crate::numeric::Stream;
+    use crate::preprocess::{Augmented, Full, Oracle, Sequential};
 
     /// 0, 1 or 2 by where the first coordinates of two worlds are.
     struct Between;

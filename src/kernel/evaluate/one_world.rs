@@ -1,12 +1,13 @@
 //! One level's world of a block of people, and an agent's memory of them there.
 
-use crate::kernel::learn::{Agent, AgentMemory};
-use crate::kernel::model::noise::{Step, first_state};
-use crate::kernel::model::{Exogenous, World};
+use crate::learn::{Agent, AgentMemory};
+use crate::model::noise::{Step, first_state};
+use crate::model::{Exogenous, World};
 use std::ops::Range;
 
 /// Where the people of a block are under `do(Z = level)`, and what the agent remembers of them in that world.
-pub(super) struct OneWorld {
+pub struct OneWorld {
+    /// What the agent remembers.
     pub memory: AgentMemory,
     /// Rewards of the last step, with their noise.
     pub rewards: Vec<f64>,
@@ -66,11 +67,11 @@ impl OneWorld {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::learn::{Deployed, Policy};
-    use crate::kernel::model::Mechanism;
-    use crate::kernel::model::worlds::ThreeLevels;
-    use crate::kernel::numeric::Stream;
-    use crate::kernel::preprocess::{StateOnly, Unaware};
+    use crate::learn::{Deployed, Policy};
+    use crate::model::Mechanism;
+    use crate::model::worlds::ThreeLevels;
+    use crate::numeric::Stream;
+    use crate::preprocess::{StateOnly, Unaware};
 
     /// 1 where s₀ − s₁/2 exceeds a half.
     struct Above;

@@ -2,9 +2,9 @@
 
 use super::one_world::OneWorld;
 use super::{ActionRates, Disagreement, Unfairness};
-use crate::kernel::learn::Agent;
-use crate::kernel::model::{Exogenous, World};
-use crate::kernel::numeric::Estimate;
+use crate::learn::Agent;
+use crate::model::{Exogenous, World};
+use crate::numeric::Estimate;
 
 /// What following a policy shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,7 +18,7 @@ pub struct Evaluation {
 }
 
 /// People a block: memories of all worlds stay in cache.
-pub(super) const BLOCK: usize = 1024;
+pub const BLOCK: usize = 1024;
 
 /// Follows an agent through a world on given exogenous draws.
 ///

@@ -1,8 +1,8 @@
 //! Action values: what a greedy policy compares.
 
 use super::features::FeatureMap;
-use crate::kernel::numeric::block;
-use crate::kernel::preprocess::View;
+use crate::numeric::block;
+use crate::preprocess::View;
 use std::marker::PhantomData;
 
 /// Q(s, a) for every action, a block of rows at a time.
@@ -79,8 +79,8 @@ mod tests {
 
     #[test]
     fn a_linear_action_value_reads_what_its_features_read() {
-        let features = crate::kernel::learn::features::Polynomial::new(3, 1).unwrap();
-        let q = LinearQ::<crate::kernel::preprocess::StateOnly, _>::new(features, 2, vec![0.5; 8]);
+        let features = crate::learn::features::Polynomial::new(3, 1).unwrap();
+        let q = LinearQ::<crate::preprocess::StateOnly, _>::new(features, 2, vec![0.5; 8]);
         assert_eq!((q.inputs(), ActionValue::actions(&q)), (3, 2));
     }
 }

@@ -1,7 +1,7 @@
 //! A policy together with the preprocessing that feeds it: what one deploys.
 
 use super::Policy;
-use crate::kernel::preprocess::{Memory, Preprocessor};
+use crate::preprocess::{Memory, Preprocessor};
 
 /// What an agent remembers of a cross-section of people.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -10,19 +10,19 @@ pub struct AgentMemory {
     pub parts: Vec<Memory>,
     /// One uniform draw a person, for what is decided once an episode.
     pub coins: Vec<f64>,
-    /// The memories of the two agents of a mixture.
-    pub(super) both: Vec<AgentMemory>,
-    /// Canonical actions of a [`Replay`](super::Replay).
-    pub(super) canonical: Vec<u32>,
+    /// The memories of agents that this one is made of.
+    pub inner: Vec<AgentMemory>,
+    /// One action a person that the agent keeps in mind, where it keeps one.
+    pub noted: Vec<u32>,
 }
 
 impl AgentMemory {
     /// Forgets everybody but the first `people`, as when the others' recorded histories have ended.
     pub fn truncate(&mut self, people: usize) {
         self.parts.iter_mut().for_each(|part| part.truncate(people));
-        self.both.iter_mut().for_each(|memory| memory.truncate(people));
+        self.inner.iter_mut().for_each(|memory| memory.truncate(people));
         self.coins.truncate(people);
-        self.canonical.truncate(people);
+        self.noted.truncate(people);
     }
 }
 
@@ -50,8 +50,8 @@ pub trait Agent: Send + Sync {
 /// A preprocessor and a policy that reads what it makes. A mismatch of views does not compile:
 ///
 /// ```compile_fail
-/// use counterfair::kernel::learn::{Agent, Deployed, Greedy, LinearQ, features::Polynomial};
-/// use counterfair::kernel::preprocess::{Augmented, Unaware};
+/// use counterfair_kernel::learn::{Agent, Deployed, Greedy, LinearQ, features::Polynomial};
+/// use counterfair_kernel::preprocess::{Augmented, Unaware};
 /// let q = LinearQ::<Augmented, _>::new(Polynomial::new(1, 1).unwrap(), 2, vec![0.0; 4]);
 /// let agent: &dyn Agent = &Deployed::new(Unaware { state_dim: 1 }, Greedy(q));
 /// ```

@@ -13,7 +13,7 @@
 
 use super::features::FeatureMap;
 use super::fitted_q_pass::{Backup, Sweep};
-use crate::kernel::numeric::block;
+use crate::numeric::block;
 use rayon::prelude::*;
 
 /// The first iteration after which choices may be held; attempts that fail are repeated after twice as many.
@@ -38,7 +38,7 @@ const CLOSE_SHARE: usize = 4;
 const NONE: u32 = u32::MAX;
 
 /// The moments Σφy of one iteration after another, each asked for once, from w = 0 on.
-pub(crate) struct ChoiceSums<'a, F> {
+pub struct ChoiceSums<'a, F> {
     sweep: &'a Sweep<'a, F>,
     discount: f64,
     /// D, by feature.
@@ -83,7 +83,7 @@ type Change = (u32, u32);
 
 impl<'a, F: FeatureMap> ChoiceSums<'a, F> {
     /// `size` is a typical size of each feature, and positive; it affects speed alone.
-    pub(crate) fn new(sweep: &'a Sweep<'a, F>, discount: f64, size: Vec<f64>, planned: usize) -> Self {
+    pub fn new(sweep: &'a Sweep<'a, F>, discount: f64, size: Vec<f64>, planned: usize) -> Self {
         let weights = vec![0.0; sweep.actions() * sweep.features()];
         Self {
             sweep,
@@ -100,7 +100,7 @@ impl<'a, F: FeatureMap> ChoiceSums<'a, F> {
     }
 
     /// Σφy for each action under the present weights, which are 0 the first time.
-    pub(crate) fn moments(&mut self, weights: &[f64], moments: &mut [f64]) {
+    pub fn moments(&mut self, weights: &[f64], moments: &mut [f64]) {
         if self.done > 0 {
             self.hold(weights);
         }
@@ -334,12 +334,12 @@ fn greedy(q: &[f64], rows: usize, i: usize) -> (u32, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::data::{Labels, PanelBuilder, Person};
-    use crate::kernel::learn::features::Polynomial;
-    use crate::kernel::model::worlds::ThreeLevels;
-    use crate::kernel::model::{Exogenous, simulate};
-    use crate::kernel::numeric::Stream;
-    use crate::kernel::preprocess::{Experience, StateOnly, Unaware, batch};
+    use crate::learn::features::Polynomial;
+    use crate::model::worlds::ThreeLevels;
+    use crate::model::{Exogenous, simulate};
+    use crate::numeric::Stream;
+    use crate::people::{Labels, PanelBuilder, Person};
+    use crate::preprocess::{Experience, StateOnly, Unaware, batch};
     use rand::RngExt;
 
     const DISCOUNT: f64 = 0.8;

@@ -5,7 +5,7 @@ use super::choice_sums::ChoiceSums;
 use super::features::FeatureMap;
 use super::fitted_q_pass::{Backup, Sweep};
 use super::regressions::{Progress, Regressions, Stopping};
-use crate::kernel::preprocess::{Experience, View};
+use crate::preprocess::{Experience, View};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -226,7 +226,7 @@ impl<'a, F: FeatureMap> Pass<'a, F> {
 }
 
 /// Whether the data, the features and the discount fit together.
-pub(crate) fn check<V: View>(
+pub fn check<V: View>(
     experience: &Experience<V>,
     features: &impl FeatureMap,
     discount: f64,

@@ -1,8 +1,8 @@
 //! One pass of fitted Q iteration over the data: targets and Φᵀy, features made block by block and never stored.
 
 use super::features::FeatureMap;
-use crate::kernel::numeric::block;
-use crate::kernel::preprocess::{Experience, ExperienceRows, View};
+use crate::numeric::block;
+use crate::preprocess::{Experience, ExperienceRows, View};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -160,7 +160,7 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
     }
 
     /// The number of transitions with each action.
-    pub(super) fn gram_counts(&self) -> Vec<usize> {
+    pub fn gram_counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.actions];
         for &a in &self.action {
             if let Some(count) = counts.get_mut(a as usize) {

@@ -1,8 +1,8 @@
 //! Decision rules: from what a policy reads to a distribution over actions.
 
 use super::ActionValue;
-use crate::kernel::model::worlds::{World, draw_action};
-use crate::kernel::preprocess::{StateAndLevel, View};
+use crate::model::worlds::{World, draw_action};
+use crate::preprocess::{StateAndLevel, View};
 
 /// A decision rule on views of one kind.
 pub trait Policy<V: View>: Send + Sync {
@@ -95,7 +95,7 @@ impl<V: View> Policy<V> for UniformlyRandom {
     }
 }
 
-/// The behaviour policy of a world; it reads (s, z), as [`Full`](crate::kernel::preprocess::Full) shows them.
+/// The behaviour policy of a world; it reads (s, z), as [`Full`](crate::preprocess::Full) shows them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Behaviour<W>(pub W);
 

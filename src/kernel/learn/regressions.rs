@@ -3,11 +3,11 @@
 use super::Outcome;
 use super::features::FeatureMap;
 use super::fitted_q_pass::{Backup, Sweep};
-use crate::kernel::numeric::{Gram, GramFactor, RowFactor, tolerance};
+use crate::numeric::{Gram, GramFactor, RowFactor, tolerance};
 
 /// When an iteration ends.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Stopping {
+pub struct Stopping {
     /// B.
     pub iterations: usize,
     /// The share of the largest value below which a change is none; 0 for all B iterations.
@@ -19,12 +19,12 @@ pub(crate) struct Stopping {
 }
 
 /// The size beyond which an action value is no longer one: far above max |r| / (1 − γ), which bounds them all.
-pub(crate) fn divergence_limit(largest_reward: f64, discount: f64) -> f64 {
+pub fn divergence_limit(largest_reward: f64, discount: f64) -> f64 {
     tolerance::DIVERGENCE * (1.0 + largest_reward) / (1.0 - discount)
 }
 
 /// How an iteration goes: whether it has settled, left every bound, or been done B times.
-pub(crate) struct Progress {
+pub struct Progress {
     stopping: Stopping,
     /// How it ended, or where it is.
     pub outcome: Outcome,
@@ -33,12 +33,13 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn new(stopping: Stopping) -> Self {
+    /// Nothing done yet.
+    pub fn new(stopping: Stopping) -> Self {
         Self { stopping, outcome: Outcome::IterationLimit { iterations: 0, change: 0.0 }, done: 0 }
     }
 
     /// Takes note of iteration b, which moved weights by `movement` (change and size); whether it was the last.
-    pub(crate) fn is_over_after(&mut self, b: usize, (change, size): (f64, f64)) -> bool {
+    pub fn is_over_after(&mut self, b: usize, (change, size): (f64, f64)) -> bool {
         let Stopping { iterations, tolerance, largest_reward, discount } = self.stopping;
         self.done = b;
         if !size.is_finite() || size > divergence_limit(largest_reward, discount) {
@@ -82,16 +83,17 @@ impl Regression {
 const REFINEMENTS: usize = 2;
 
 /// One regression an action.
-pub(crate) struct Regressions {
+pub struct Regressions {
     actions: Vec<Regression>,
     /// Root mean square of each feature under each action: turns a weight into its share of an action value.
     scale: Vec<f64>,
-    pub(crate) deficiency: Option<Outcome>,
+    /// The outcome when a regression has no unique solution.
+    pub deficiency: Option<Outcome>,
 }
 
 impl Regressions {
     /// Factors Σ φφᵀ for each action; where its condition number is too large, the rows themselves.
-    pub(crate) fn new(sweep: &Sweep<'_, impl FeatureMap>) -> Self {
+    pub fn new(sweep: &Sweep<'_, impl FeatureMap>) -> Self {
         let d = sweep.features();
         let (grams, counts) = sweep.gram();
         let (mut actions, mut scale, mut deficiency) = (Vec::new(), Vec::new(), None);
@@ -114,12 +116,12 @@ impl Regressions {
     }
 
     /// Whether every action's weights come from its Gram matrix, with nothing to make good.
-    pub(crate) fn are_well_conditioned(&self) -> bool {
+    pub fn are_well_conditioned(&self) -> bool {
         self.actions.iter().all(|regression| matches!(regression, Regression::Gram(_)))
     }
 
     /// How many weights there are, d for each action.
-    pub(crate) fn weights(&self) -> usize {
+    pub fn weights(&self) -> usize {
         self.scale.len()
     }
 
@@ -127,7 +129,7 @@ impl Regressions {
     ///
     /// Where a regression works on the rows' singular values, Φᵀy alone would lose the digits that the Gram matrix loses; the
     /// residual is fitted again until that is made good.
-    pub(crate) fn fit(
+    pub fn fit(
         &self,
         sweep: &Sweep<'_, impl FeatureMap>,
         weights: &[f64],
@@ -148,7 +150,7 @@ impl Regressions {
     }
 
     /// The weights of every action from its moments Σ φy.
-    pub(crate) fn solve_in_place(&self, moments: &mut [f64]) {
+    pub fn solve_in_place(&self, moments: &mut [f64]) {
         let d = moments.len() / self.actions.len();
         for (regression, moments) in self.actions.iter().zip(moments.chunks_exact_mut(d)) {
             regression.solve_in_place(moments);
@@ -156,7 +158,7 @@ impl Regressions {
     }
 
     /// The largest movement and the largest size of a weight, each as its share of an action value.
-    pub(crate) fn movement(&self, before: &[f64], after: &[f64]) -> (f64, f64) {
+    pub fn movement(&self, before: &[f64], after: &[f64]) -> (f64, f64) {
         let mut movement = (0.0f64, 0.0f64);
         for ((b, a), scale) in before.iter().zip(after).zip(&self.scale) {
             // `max` would pass over a NaN in silence.
@@ -169,14 +171,14 @@ impl Regressions {
     }
 
     /// A typical size of each feature: its largest root mean square among the actions, or 1 where it was always 0.
-    pub(crate) fn feature_sizes(&self) -> Vec<f64> {
+    pub fn feature_sizes(&self) -> Vec<f64> {
         let d = self.scale.len() / self.actions.len();
         let largest = |j: usize| self.scale.iter().skip(j).step_by(d).fold(0.0f64, |m, s| m.max(*s));
         (0..d).map(largest).map(|size| if size > 0.0 { size } else { 1.0 }).collect()
     }
 
     /// The largest condition number among the actions, columns scaled.
-    pub(crate) fn condition(&self) -> f64 {
+    pub fn condition(&self) -> f64 {
         self.actions.iter().map(Regression::condition).fold(1.0, f64::max)
     }
 }
@@ -184,9 +186,9 @@ impl Regressions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::data::{Labels, PanelBuilder, Person};
-    use crate::kernel::learn::features::OneHot;
-    use crate::kernel::preprocess::{Experience, StateOnly, Unaware, batch};
+    use crate::learn::features::OneHot;
+    use crate::people::{Labels, PanelBuilder, Person};
+    use crate::preprocess::{Experience, StateOnly, Unaware, batch};
 
     /// Two people at the points 0, 1 and 2: five transitions with action 0, at 0, 0, 1, 0 and 1, and three with action 1, at 1, 1 and 0.
     fn people() -> Experience<StateOnly> {

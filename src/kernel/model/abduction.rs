@@ -2,11 +2,11 @@
 
 use super::Mechanism;
 use super::noise::{Step, first_noise};
-use crate::kernel::data::Panel;
+use crate::people::Panel;
 
 /// The noise of every recorded state and of every decision's reward, laid out as in the panel.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct PanelNoise {
+pub struct PanelNoise {
     /// U₁, U₂, … of the states, `state_dim` numbers per state row.
     pub states: Vec<f64>,
     /// Uᴿ₁, Uᴿ₂, … of the rewards, one number per decision.
@@ -14,7 +14,7 @@ pub(crate) struct PanelNoise {
 }
 
 /// [`abduct`](super::abduct) for everybody: the people of one level go through the mechanism as one block.
-pub(crate) fn abduct_panel(mechanism: &(impl Mechanism + ?Sized), panel: &Panel) -> PanelNoise {
+pub fn abduct_panel(mechanism: &(impl Mechanism + ?Sized), panel: &Panel) -> PanelNoise {
     let p = panel.state_dim();
     let mut noise = PanelNoise { states: panel.states().to_vec(), rewards: panel.rewards().to_vec() };
     let mut step = Step::default();
@@ -52,7 +52,7 @@ pub(crate) fn abduct_panel(mechanism: &(impl Mechanism + ?Sized), panel: &Panel)
 }
 
 /// A mechanism's means alone: noise abducted from it are residuals, outcomes minus their means.
-pub(crate) struct Means<'a, M: ?Sized>(pub &'a M);
+pub struct Means<'a, M: ?Sized>(pub &'a M);
 
 impl<M: Mechanism + ?Sized> Mechanism for Means<'_, M> {
     fn state_dim(&self) -> usize {
@@ -75,13 +75,13 @@ impl<M: Mechanism + ?Sized> Mechanism for Means<'_, M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::data::{PanelBuilder, Person};
-    use crate::kernel::model::worlds::by_name;
-    use crate::kernel::model::{Exogenous, abduct, simulate};
-    use crate::kernel::numeric::Stream;
+    use crate::model::worlds::by_name;
+    use crate::model::{Exogenous, abduct, simulate};
+    use crate::numeric::Stream;
+    use crate::people::{PanelBuilder, Person};
 
     /// People of a world whose noise is more than added, every third without the last state.
-    fn people() -> (Box<dyn crate::kernel::model::World>, Panel) {
+    fn people() -> (Box<dyn crate::model::World>, Panel) {
         let world = by_name("spread-by-state", 1.0).unwrap();
         let whole = simulate(&*world, &Exogenous::draw(&*world, 30, 4, Stream::new(6)));
         let p = whole.state_dim();

@@ -115,8 +115,8 @@ impl NoiseLaw for BlendedNoise<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::model::worlds::ThreeLevels;
-    use crate::kernel::model::worlds::by_name;
+    use crate::model::worlds::ThreeLevels;
+    use crate::model::worlds::by_name;
 
     #[test]
     fn means_add_up() {

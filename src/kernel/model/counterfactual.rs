@@ -2,7 +2,7 @@
 
 use super::Mechanism;
 use super::noise::{Step, first_noise, first_state};
-use crate::kernel::data::Person;
+use crate::people::Person;
 
 /// The noise of one person: U₁, U₂, … of the states and Uᴿ₁, Uᴿ₂, … of the rewards.
 #[derive(Debug, Clone, PartialEq)]

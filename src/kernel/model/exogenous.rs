@@ -1,7 +1,7 @@
 //! Everything random about a simulated population, drawn before anybody acts.
 
 use super::worlds::{World, draw_levels};
-use crate::kernel::numeric::{Stream, fill_uniform};
+use crate::numeric::{Stream, fill_uniform};
 
 /// The exogenous variables of `people` persons over `horizon` decisions, time-major: a cross-section is a slice.
 ///

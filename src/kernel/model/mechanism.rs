@@ -80,7 +80,7 @@ impl<M: Mechanism + ?Sized> Mechanism for std::sync::Arc<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::model::worlds::ThreeLevels;
+    use crate::model::worlds::ThreeLevels;
 
     fn sizes(mechanism: impl Mechanism) -> [usize; 3] {
         [mechanism.state_dim(), mechanism.levels(), mechanism.actions()]

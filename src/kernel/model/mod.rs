@@ -1,13 +1,11 @@
-//! Structural models: the means of a decision process and the noise around them, exact counterfactuals, the paper's worlds and
-//! fitted mechanisms.
+//! Structural models: the means of a decision process and the noise around them, exact counterfactuals, worlds whose mechanism is known.
 
 mod abduction;
 mod blend;
 mod counterfactual;
 mod exogenous;
-pub mod fitted;
 mod mechanism;
-pub(crate) mod noise;
+pub mod noise;
 mod simulate;
 pub mod worlds;
 
@@ -17,12 +15,7 @@ pub use mechanism::Mechanism;
 pub use simulate::{simulate, try_simulate};
 pub use worlds::World;
 
-pub(crate) use abduction::{Means, PanelNoise, abduct_panel};
-pub(crate) use blend::Blend;
+pub use abduction::{Means, PanelNoise, abduct_panel};
+pub use blend::Blend;
 
-/// What this package's own command, tests and benches reach beyond the promise above. No promise: it may change with any release.
-#[doc(hidden)]
-pub mod internals {
-    pub use super::noise::{NoiseLaw, Output, Rung, Step};
-}
-pub(crate) use internals::*;
+pub use noise::{NoiseLaw, Output, Rung, Step};

@@ -2,7 +2,7 @@
 
 use super::noise::{Step, first_state};
 use super::{Exogenous, World, worlds::draw_action};
-use crate::kernel::data::{Labels, Panel, PanelBuilder, PanelError, Person};
+use crate::people::{Labels, Panel, PanelBuilder, PanelError, Person};
 
 /// [`try_simulate`] for worlds that are known to stay finite.
 ///
@@ -49,10 +49,10 @@ pub fn try_simulate(world: &(impl World + ?Sized), exogenous: &Exogenous) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::model::Mechanism;
-    use crate::kernel::model::worlds::ThreeLevels;
-    use crate::kernel::numeric::Stream;
-    use crate::kernel::numeric::tolerance::{ROUNDING, close};
+    use crate::model::Mechanism;
+    use crate::model::worlds::ThreeLevels;
+    use crate::numeric::Stream;
+    use crate::numeric::tolerance::{ROUNDING, close};
 
     #[test]
     fn states_and_rewards_are_means_plus_the_noise_of_their_person_and_time() {

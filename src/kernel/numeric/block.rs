@@ -296,7 +296,7 @@ impl Work for MaskedTargets<'_> {
 
 /// outᵢ = aᵢ bᵢ, rounded once.
 #[inline(always)]
-pub(crate) fn multiply<Q: Quad>(quad: Q, a: &[f64], b: &[f64], out: &mut [f64]) {
+pub fn multiply<Q: Quad>(quad: Q, a: &[f64], b: &[f64], out: &mut [f64]) {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     let (out, out_rest) = out.as_chunks_mut::<LANES>();
     for ((out, a), b) in out.iter_mut().zip(a).zip(b) {

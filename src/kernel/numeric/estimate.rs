@@ -119,7 +119,7 @@ fn decimals(half: f64) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::numeric::tolerance::{ROUNDING, close};
+    use crate::numeric::tolerance::{ROUNDING, close};
 
     /// Quantiles of statrs' Student t, which solves for them iteratively, to this precision.
     const QUANTILE: f64 = 1e-9;

@@ -17,7 +17,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 ///
 /// # Example
 /// ```
-/// use counterfair::kernel::numeric::internals::Gram;
+/// use counterfair_kernel::numeric::Gram;
 /// let mut gram = Gram::new(2);
 /// gram.add_rows(&[1.0, 0.0, 1.0, 1.0, 1.0, 3.0]);
 /// assert_eq!(gram.matrix(), [3.0, 4.0, 4.0, 10.0]);

@@ -4,7 +4,7 @@
 //! machine has shorter vectors or none: then the work is slower, and its digits are the same.
 
 /// Numbers in a vector.
-pub(crate) const LANES: usize = 4;
+pub const LANES: usize = 4;
 
 /// Arithmetic on vectors of one kind, work written over it, and the two machines it runs on: written once for both kinds.
 macro_rules! vectors {
@@ -15,7 +15,7 @@ macro_rules! vectors {
         also { $($also:tt)* } portable { $($portable:tt)* } machine { $($machine:tt)* }
     ) => {
         $(#[$about])*
-        pub(crate) trait $arithmetic: Copy {
+        pub trait $arithmetic: Copy {
             /// As many numbers as go together.
             type Vector: Copy;
 
@@ -47,7 +47,7 @@ macro_rules! vectors {
         }
 
         #[doc = concat!("Work written over [`", stringify!($arithmetic), "`].")]
-        pub(crate) trait $work {
+        pub trait $work {
             /// What it answers.
             type Output;
 
@@ -57,7 +57,7 @@ macro_rules! vectors {
 
         /// Does the work with AVX2 where the machine has it. Digits are the same either way.
         #[inline]
-        pub(crate) fn $dispatch<W: $work>(work: W) -> W::Output {
+        pub fn $dispatch<W: $work>(work: W) -> W::Output {
             #[cfg(target_arch = "x86_64")]
             if let Some(v3) = pulp::x86::V3::try_new() {
                 return pulp::Simd::vectorize(v3, OnV3(v3, work));
@@ -67,7 +67,7 @@ macro_rules! vectors {
 
         /// Arrays. Compilers turn them into what the target has.
         #[derive(Clone, Copy)]
-        pub(crate) struct Portable;
+        pub struct Portable;
 
         impl $arithmetic for Portable {
             type Vector = [$number; $count];

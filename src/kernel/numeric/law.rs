@@ -80,7 +80,7 @@ impl Law {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::numeric::tolerance::{ROUNDING, close};
+    use crate::numeric::tolerance::{ROUNDING, close};
 
     #[test]
     fn a_law_is_its_draws_in_whatever_order_they_came() {

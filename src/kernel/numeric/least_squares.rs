@@ -107,9 +107,9 @@ pub enum LeastSquaresError {
 /// # Example
 /// ```
 /// let design = [1.0, 0.0, 1.0, 1.0, 1.0, 3.0];
-/// let fit = counterfair::kernel::numeric::internals::least_squares(&design, &[1.0, 3.0, 7.0], 2, 1)?;
+/// let fit = counterfair_kernel::numeric::least_squares(&design, &[1.0, 3.0, 7.0], 2, 1)?;
 /// assert!((fit.coefficients[1] - 2.0).abs() < 1e-14 && fit.is_full_rank());
-/// # Ok::<(), counterfair::kernel::numeric::internals::LeastSquaresError>(())
+/// # Ok::<(), counterfair_kernel::numeric::LeastSquaresError>(())
 /// ```
 ///
 /// # Reference

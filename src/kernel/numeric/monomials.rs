@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Exponents of all monomials of total degree ≤ D in p coordinates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "(usize, usize)", into = "(usize, usize)")]
-pub(crate) struct Monomials {
+pub struct Monomials {
     coordinates: usize,
     degree: usize,
     /// Monomial j is monomial `parent` times coordinate `factor`; the constant has none.

@@ -3,7 +3,7 @@
 use super::lanes::vectors;
 
 /// Numbers in a vector.
-pub(crate) const OCTET: usize = 8;
+pub const OCTET: usize = 8;
 
 vectors! {
     /// Arithmetic on vectors of eight numbers. Each operation is rounded once.

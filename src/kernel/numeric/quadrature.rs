@@ -50,7 +50,7 @@ pub const MOST_POINTS: usize = 256;
 ///
 /// # Example
 /// ```
-/// let rule = counterfair::kernel::numeric::quadrature::gauss_legendre(20).on(0.0, 2.0);
+/// let rule = counterfair_kernel::numeric::quadrature::gauss_legendre(20).on(0.0, 2.0);
 /// assert!((rule.integrate(f64::exp) - (2f64.exp() - 1.0)).abs() < 1e-14);
 /// ```
 pub fn gauss_legendre(n: usize) -> Rule {
@@ -64,7 +64,7 @@ pub fn gauss_legendre(n: usize) -> Rule {
 ///
 /// # Example
 /// ```
-/// let rule = counterfair::kernel::numeric::quadrature::gauss_hermite(20);
+/// let rule = counterfair_kernel::numeric::quadrature::gauss_hermite(20);
 /// assert!((rule.integrate(f64::cos) - (-0.5f64).exp()).abs() < 1e-14);
 /// ```
 pub fn gauss_hermite(n: usize) -> Rule {
@@ -157,7 +157,7 @@ pub fn normal_cdf(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::numeric::tolerance::{ROUNDING, close};
+    use crate::numeric::tolerance::{ROUNDING, close};
 
     fn nodes_and_weights(rule: &Rule, expected: &[(f64, f64)]) {
         assert_eq!(rule.nodes.len(), expected.len());

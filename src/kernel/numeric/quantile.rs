@@ -20,9 +20,10 @@ pub fn quantile(sorted: &[f64], share: f64) -> f64 {
 
 /// A place between two order statistics: every kind of quantile is the value at some place.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Place {
+pub struct Place {
     /// The ranks it lies between, from 0; they are equal at an order statistic.
     pub below: usize,
+    /// The upper one.
     pub above: usize,
     /// How far it is from the one towards the other.
     share: f64,
@@ -63,7 +64,7 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::numeric::tolerance::{ROUNDING, close};
+    use crate::numeric::tolerance::{ROUNDING, close};
 
     #[test]
     fn quantiles_are_linear_between_order_statistics() {

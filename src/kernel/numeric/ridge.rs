@@ -241,7 +241,7 @@ fn finish(mut sums: [f64; LANES], x: &[f64], y: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::numeric::small;
+    use crate::numeric::small;
 
     /// Seven features of nine rows, and unequal penalties.
     fn example() -> (Vec<f64>, Vec<f64>, usize) {
@@ -300,7 +300,7 @@ mod tests {
         let penalties: Vec<f64> = (0..d).map(|j| 0.01 * j as f64).collect();
         let factor = RidgeFactor::new(&gram, &penalties).unwrap();
         let mut alone = gram.clone();
-        let portable = crate::kernel::numeric::lanes::Portable;
+        let portable = crate::numeric::lanes::Portable;
         (0..d).for_each(|row| factor_rows::<_, 1>(portable, &mut alone, &penalties, row).unwrap());
         assert_eq!(factor.lower, alone);
         assert!((0..d * d).all(|at| factor.upper[at] == alone[at % d * d + at / d]));

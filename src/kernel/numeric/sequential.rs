@@ -12,7 +12,7 @@ use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{Col, Mat, MatRef, Par};
 
 /// The singular values of a matrix, largest first, and its right singular vectors as columns; `None` when the iteration does not converge.
-pub(crate) fn singular(matrix: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
+pub fn singular(matrix: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
     let (m, n) = matrix.shape();
     let (mut values, mut left, mut right) = (Diag::zeros(m.min(n)), Mat::zeros(m, m), Mat::zeros(n, n));
     let all = ComputeSvdVectors::Full;
@@ -34,9 +34,7 @@ pub(crate) fn singular(matrix: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> 
 ///
 /// # Panics
 /// If M is not square or b is not as long.
-// Exact answers need it; without them nothing does.
-#[cfg_attr(not(feature = "theory"), allow(dead_code))]
-pub(crate) fn solve_square(mut matrix: Mat<f64>, mut b: Col<f64>) -> Col<f64> {
+pub fn solve_square(mut matrix: Mat<f64>, mut b: Col<f64>) -> Col<f64> {
     let n = matrix.nrows();
     let (mut forward, mut backward) = (vec![0usize; n], vec![0usize; n]);
     let need = lu_in_place_scratch::<usize, f64>(n, matrix.ncols(), Par::Seq, Default::default());

@@ -129,8 +129,8 @@ fn line(x: &[f64], y: &[f64]) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::numeric::fill_standard_normal;
-    use crate::kernel::numeric::tolerance::{ROUNDING, close};
+    use crate::numeric::fill_standard_normal;
+    use crate::numeric::tolerance::{ROUNDING, close};
 
     const SIZES: [f64; 4] = [100.0, 300.0, 1000.0, 5000.0];
 
@@ -188,7 +188,7 @@ mod tests {
             .iter()
             .zip(&x)
             .map(|(values, x)| {
-                let estimate = crate::kernel::numeric::Estimate::of(values);
+                let estimate = crate::numeric::Estimate::of(values);
                 ((x - x_mean) * estimate.standard_error / estimate.mean / s).powi(2)
             })
             .sum();

@@ -48,7 +48,6 @@ pub fn inverse(matrix: &[f64], d: usize) -> Option<Vec<f64>> {
 }
 
 /// M x.
-#[cfg(any(test, feature = "theory"))]
 pub fn apply(matrix: &[f64], x: &[f64]) -> Vec<f64> {
     matrix.chunks_exact(x.len()).map(|row| dot(row, x)).collect()
 }
@@ -59,19 +58,16 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
 }
 
 /// ‖x‖₂.
-#[cfg(any(test, feature = "theory"))]
 pub fn norm(x: &[f64]) -> f64 {
     dot(x, x).sqrt()
 }
 
 /// max |xᵢ|.
-#[cfg(any(test, feature = "theory"))]
 pub fn sup(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |most: f64, x| most.max(x.abs()))
 }
 
 /// Sweeps of Jacobi rotations; convergence is quadratic and six are enough at the sizes met here.
-#[cfg(any(test, feature = "theory"))]
 const SWEEPS: usize = 30;
 
 /// Eigenvalues of a symmetric matrix, ascending, by cyclic Jacobi rotations.
@@ -81,7 +77,6 @@ const SWEEPS: usize = 30;
 ///
 /// # Panics
 /// When the length is not d².
-#[cfg(any(test, feature = "theory"))]
 pub fn symmetric_eigenvalues(matrix: &[f64], d: usize) -> Vec<f64> {
     assert_eq!(matrix.len(), d * d, "a square matrix");
     let mut m = matrix.to_vec();
@@ -102,7 +97,6 @@ pub fn symmetric_eigenvalues(matrix: &[f64], d: usize) -> Vec<f64> {
 }
 
 /// Annihilates entry (p, q).
-#[cfg(any(test, feature = "theory"))]
 fn rotate(m: &mut [f64], d: usize, p: usize, q: usize) {
     let apq = m[p * d + q];
     if apq == 0.0 {
@@ -123,7 +117,6 @@ fn rotate(m: &mut [f64], d: usize, p: usize, q: usize) {
 }
 
 /// ‖M‖₂ of a symmetric matrix.
-#[cfg(any(test, feature = "theory"))]
 pub fn spectral_norm(matrix: &[f64], d: usize) -> f64 {
     sup(&symmetric_eigenvalues(matrix, d))
 }

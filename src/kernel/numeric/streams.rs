@@ -32,7 +32,7 @@ enum Kind {
 ///
 /// # Example
 /// ```
-/// use counterfair::kernel::numeric::{Stream, internals::fill_uniform};
+/// use counterfair_kernel::numeric::{Stream, fill_uniform};
 /// let person = Stream::new(2024).named("rollout").index(17);
 /// let (mut a, mut b) = ([0.0; 3], [0.0; 3]);
 /// fill_uniform(&mut person.rng(), &mut a);
@@ -223,7 +223,7 @@ mod tests {
         let within = |value: f64, variance: f64| value.abs() < 5.0 * (variance / n as f64).sqrt();
         assert!(within(moment(1), 1.0) && within(moment(2) - 1.0, 2.0));
         assert!(within(moment(3), 15.0) && within(moment(4) - 3.0, 96.0));
-        let tail = 2.0 * crate::kernel::numeric::quadrature::normal_cdf(-ZIGGURAT_END);
+        let tail = 2.0 * crate::numeric::quadrature::normal_cdf(-ZIGGURAT_END);
         let beyond = x.iter().filter(|x| x.abs() >= ZIGGURAT_END).count() as f64 / n as f64;
         assert!(within(beyond - tail, tail), "{beyond} beyond, {tail} expected");
         assert!(x.iter().filter(|x| x.abs() >= ZIGGURAT_END).all(|x| (x / TAIL_GRID).fract() == 0.0));

@@ -40,7 +40,7 @@ pub const ROUNDING: f64 = 64.0 * EPSILON;
 ///
 /// # Example
 /// ```
-/// use counterfair::kernel::numeric::tolerance::{ROUNDING, close};
+/// use counterfair_kernel::numeric::tolerance::{ROUNDING, close};
 /// assert!(close(0.1 + 0.2, 0.3, ROUNDING) && !close(0.1, 0.1 + 2.0 * ROUNDING, ROUNDING));
 /// ```
 pub fn close(a: f64, b: f64, tolerance: f64) -> bool {

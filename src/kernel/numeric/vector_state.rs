@@ -7,7 +7,7 @@ use std::hint::black_box;
 ///
 /// faer's matrix products return without that mark, and on x86 every libm call that follows (exp, tanh) then runs 10–25
 /// times slower. A function that uses wide registers is compiled to clear them on return, so touching one is enough.
-pub(crate) fn clear_upper_vector_state() {
+pub fn clear_upper_vector_state() {
     Arch::new().dispatch(TouchWideRegister);
 }
 

@@ -1,7 +1,7 @@
 //! A whole panel at once: the same steps as at deployment, folded over time for blocks of people.
 
 use super::{Preprocessor, View};
-use crate::kernel::data::Panel;
+use crate::people::Panel;
 use rayon::prelude::*;
 use std::marker::PhantomData;
 use std::ops::Range;

@@ -1,6 +1,6 @@
 //! The paper's memory buffer: what must be kept of each person between two decisions.
 
-use crate::kernel::model::noise::Step;
+use crate::model::noise::Step;
 
 /// One memory for a cross-section of people: their levels, their last observed states and the views made of them.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -2,8 +2,8 @@
 
 use super::sequential::{gather, scatter};
 use super::{Augmented, Memory, Preprocessor};
-use crate::kernel::model::Mechanism;
-use crate::kernel::model::noise::{first_noise, first_state};
+use crate::model::Mechanism;
+use crate::model::noise::{first_noise, first_state};
 
 /// The true counterfactual states: abduct the noise of this step, set each level, predict.
 ///

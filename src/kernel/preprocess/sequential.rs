@@ -1,7 +1,7 @@
 //! `alg:cf:1`: counterfactual states and rewards, reconstructed step by step.
 
 use super::{Augmented, Memory, Preprocessor};
-use crate::kernel::model::{Mechanism, NoiseLaw, Output};
+use crate::model::{Mechanism, NoiseLaw, Output};
 
 /// Sequential data preprocessing (`alg:cf:1`) with given means and level weights.
 ///

@@ -1,11 +1,11 @@
 //! Policies judged on recorded histories: values with paired differences, unfairness with its bounds, and what both rest on.
 
 use super::{Content, Show};
+use crate::audit::noise_check::{Belief, Equality};
+use crate::audit::recorded::Resampled;
+use crate::estimate::FittedNoise;
 use crate::fair::{Audit, JUDGED, Preprocessed};
-use crate::kernel::data::Panel;
-use crate::kernel::evaluate::recorded::Resampled;
-use crate::kernel::model::fitted::FittedNoise;
-use crate::kernel::preprocess::noise_check::{Belief, Equality};
+use crate::kernel::people::Panel;
 use crate::report::Table;
 use crate::report::number::{plain, with_bounds};
 use crate::report::plot::{Axis, Chart, Ink, Series, Span};
@@ -130,7 +130,7 @@ pub fn noise_models(done: &Preprocessed, states: &[&str]) -> Table {
             (_, Some(name)) => name.to_string(),
             (_, None) => format!("state{}", check.output + 1),
         };
-        let at = |output: &&crate::kernel::model::fitted::OutputReport| {
+        let at = |output: &&crate::estimate::OutputReport| {
             (output.output, output.is_reward) == (check.output, check.is_reward)
         };
         let model = report.and_then(|r| r.outputs.iter().find(at)).map_or("additive".into(), |o| o.rung.to_string());

@@ -1,12 +1,14 @@
 //! What policies are worth, how fair they are, and whom they treat.
 
 use super::{Content, Show};
-use crate::kernel::data::Panel;
-use crate::kernel::evaluate::{ActionRates, Evaluation, FittedEvaluation, Paths, StrictUnfairness};
+use crate::audit::FittedEvaluation;
+use crate::kernel::evaluate::{ActionRates, Evaluation};
+use crate::kernel::people::Panel;
 use crate::report::Table;
 use crate::report::number::{plain, with_interval};
 use crate::report::plot::{Axis, Dumbbell, Pair, Span};
 use crate::theory::optimum::{Bounded, Optimum};
+use crate::theory::rules::{Paths, StrictUnfairness};
 
 impl Show for Evaluation {
     fn content(&self) -> Content {

@@ -1,10 +1,10 @@
 //! Fitted mechanisms, action values, and what to look at before trusting them.
 
 use super::{Content, Show};
-use crate::kernel::data::Panel;
+use crate::audit::diagnostics::Diagnostics;
+use crate::estimate::Fitted;
 use crate::kernel::learn::FittedQ;
-use crate::kernel::model::fitted::Fitted;
-use crate::kernel::preprocess::diagnostics::Diagnostics;
+use crate::kernel::people::Panel;
 use crate::report::Table;
 use crate::report::number::{plain, significant, with_interval};
 

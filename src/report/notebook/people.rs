@@ -1,8 +1,8 @@
 //! Panels, studies, preprocessed histories and memories.
 
 use super::{Content, Show};
-use crate::kernel::data::{Panel, Person};
 use crate::kernel::model::{Mechanism, abduct, predict};
+use crate::kernel::people::{Panel, Person};
 use crate::kernel::preprocess::{Experience, Memory, View};
 use crate::report::Table;
 use crate::report::number::plain;
@@ -124,7 +124,8 @@ pub fn worlds(mechanism: &impl Mechanism, person: Person<'_>) -> Chart {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::model::{Exogenous, simulate, worlds::Linear};
+    use crate::kernel::model::worlds::Linear;
+    use crate::kernel::model::{Exogenous, simulate};
     use crate::kernel::numeric::Stream;
 
     #[test]

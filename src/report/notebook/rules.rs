@@ -2,13 +2,14 @@
 
 use super::{Content, OrStop, Show, comparison};
 use crate::fair::{Learner, Method};
-use crate::kernel::data::Panel;
 use crate::kernel::evaluate::{Evaluation, evaluate};
-use crate::kernel::learn::{ActionValue, Agent, Deployed, EpisodeMixture, Greedy, StepMixture};
+use crate::kernel::learn::{ActionValue, Agent, Deployed, Greedy};
 use crate::kernel::model::{Exogenous, World};
+use crate::kernel::people::Panel;
 use crate::kernel::preprocess::{Preprocessor, View};
 use crate::report::plot::{Axis, Dumbbell, Pair, Span};
 use crate::reproduction::DISCOUNT;
+use crate::theory::rules::{EpisodeMixture, StepMixture};
 use std::sync::Arc;
 
 /// A policy with a name.
@@ -122,7 +123,8 @@ pub fn advantage<V: View>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::model::{simulate, worlds::Linear};
+    use crate::kernel::model::simulate;
+    use crate::kernel::model::worlds::Linear;
     use crate::kernel::numeric::Stream;
     use crate::kernel::preprocess::{Oracle, Unaware};
 

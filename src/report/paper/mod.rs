@@ -26,7 +26,7 @@ pub use results::{
     AdditivityRow, Measured, OptimumRow, Peer, Quartiles, Results, ResultsError, Run, read_run, refresh,
 };
 
-use crate::kernel::data::{WriteError, atomically};
+use crate::files::{WriteError, atomically};
 use crate::reproduction::{Label, Scale, Study};
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,7 +1,7 @@
 //! What is kept under `paper/results/`: long computations, small enough to be committed.
 
 use super::cells::{kept, pack, unpack};
-use crate::kernel::data::{WriteError, atomically};
+use crate::files::{WriteError, atomically};
 use crate::reproduction::{DISCOUNT, Label, Learner, NotLearned, PaperWorld, Record, Scale, Selection, Study};
 use crate::theory::optimum::{OptimumError, optimum};
 use crate::theory::{Row, RowsError, read_rows};

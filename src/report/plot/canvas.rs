@@ -1,7 +1,7 @@
 //! The few marks every chart is made of.
 
 use super::palette::{GRID, INK, MUTED, Marker};
-use crate::kernel::data::visible;
+use crate::files::visible;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};

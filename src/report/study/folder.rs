@@ -2,7 +2,7 @@
 
 use super::{Numbers, Picture, html, json, pictures, tables};
 use crate::fair::study::Study;
-use crate::kernel::data::{Readers, WriteError, create_private_folder, written};
+use crate::files::{Readers, WriteError, create_private_folder, written};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! A study as JSON.
 
+use crate::audit::sensitivity::Curve;
 use crate::fair::study::{Bounded, Study};
-use crate::kernel::evaluate::sensitivity::Curve;
 use serde_json::{Value, json as value};
 
 /// Everything on the page.

@@ -333,7 +333,7 @@ fn tipping(study: &Study) -> Option<Table> {
     let mut table =
         Table::new("What would have to be wrong before a conclusion changes.", 2, ["conclusion", "changes"])
             .in_sentences();
-    let fair = |curve: &crate::kernel::evaluate::sensitivity::Curve| curve.means().iter().all(|mean| *mean == 0.0);
+    let fair = |curve: &crate::audit::sensitivity::Curve| curve.means().iter().all(|mean| *mean == 0.0);
     for (name, at) in &found.crossings {
         let other = found.others.iter().find(|(other, _)| other == name);
         let text = match at {
@@ -385,12 +385,8 @@ fn settings(study: &Study) -> Table {
     );
     push("resamples", format!("{values} for values, {metric} for the CF metric, {groups} for groups"));
     let dropout = match done.dropout {
-        crate::kernel::evaluate::recorded::Dropout::AsRecorded => {
-            "each person valued over their own recorded decisions"
-        }
-        crate::kernel::evaluate::recorded::Dropout::Weighted { .. } => {
-            "those who stayed are weighted for those who left"
-        }
+        crate::audit::recorded::Dropout::AsRecorded => "each person valued over their own recorded decisions",
+        crate::audit::recorded::Dropout::Weighted { .. } => "those who stayed are weighted for those who left",
     };
     push("people who leave", dropout.into());
     push("learning from everybody", done.outcome.clone().unwrap_or("not reached".into()));

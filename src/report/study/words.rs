@@ -1,7 +1,7 @@
 //! The sentences of a study.
 
+use crate::audit::recorded::Dropout;
 use crate::fair::study::{Bounded, Number, Study, Verdict};
-use crate::kernel::evaluate::recorded::Dropout;
 
 /// Text from a file as a page may show it: control characters become �.
 pub(super) fn shown(text: &str) -> String {

@@ -14,7 +14,7 @@ pub use header::{Header, Misfit};
 pub use lock::Lock;
 
 use super::{Grid, Record};
-use crate::kernel::data::{WriteError, atomically};
+use crate::files::{WriteError, atomically};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};

@@ -5,8 +5,8 @@ mod star;
 
 pub use star::StarError;
 
-use crate::kernel::data::{Labels, Panel, PanelBuilder, Person};
 use crate::kernel::numeric::Fingerprint;
+use crate::kernel::people::{Labels, Panel, PanelBuilder, Person};
 
 /// One sensitive attribute of everybody in a study.
 #[derive(Debug, Clone, PartialEq)]

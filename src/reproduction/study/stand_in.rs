@@ -1,8 +1,8 @@
 //! The stand-in for the PowerED study, whose data are private: simulated people of the same number and shape.
 
 use super::{Attribute, Origin, Study};
-use crate::kernel::data::{Labels, PanelBuilder, Person};
 use crate::kernel::numeric::{Stream, fill_standard_normal, fill_uniform};
+use crate::kernel::people::{Labels, PanelBuilder, Person};
 
 /// People, as in the paper.
 const PEOPLE: usize = 207;

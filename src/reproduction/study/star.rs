@@ -1,7 +1,7 @@
 //! Project STAR: the Tennessee class-size experiment, kindergarten to grade 3.
 
 use super::{Attribute, Origin, Study};
-use crate::kernel::data::{Labels, PanelBuilder, Person};
+use crate::kernel::people::{Labels, PanelBuilder, Person};
 use std::collections::BTreeMap;
 
 /// A file that is not the STAR extract.

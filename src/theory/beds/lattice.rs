@@ -1,8 +1,8 @@
 //! A finite additive world: integers plus noise in {0, 1}, where everything can be enumerated.
 
-use crate::kernel::data::{Labels, Panel, PanelBuilder, Person};
 use crate::kernel::model::Mechanism;
 use crate::kernel::numeric::Stream;
+use crate::kernel::people::{Labels, Panel, PanelBuilder, Person};
 use rand::RngExt;
 
 /// Two levels, two actions, states {0, 1, 2, 3}: S₁ = m_Z + U₁, S′ = μ(S, A, Z) + U with m, μ ∈ {0, 1, 2} and U a fair bit.

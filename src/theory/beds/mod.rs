@@ -9,7 +9,9 @@
 mod circle;
 mod hat;
 mod lattice;
+mod tent;
 
 pub use circle::{Circle, CircleFit, Reader, Weights};
 pub use hat::{Hat, HatRule};
 pub use lattice::{Lattice, Pairs};
+pub use tent::{Axis, Tent, TentError};

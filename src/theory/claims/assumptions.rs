@@ -7,7 +7,8 @@ use super::{Budget, Claim, Expected, Verdict};
 use crate::kernel::model::worlds::ThreeLevels;
 use crate::kernel::model::{Exogenous, Mechanism, simulate};
 use crate::kernel::numeric::Stream;
-use crate::kernel::numeric::small::{self, norm, sup};
+use crate::kernel::numeric::small;
+use crate::kernel::numeric::small::{norm, sup};
 use crate::kernel::preprocess::{Preprocessor, Sequential, batch};
 
 pub(super) const CLAIMS: &[Claim] = &[

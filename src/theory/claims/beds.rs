@@ -2,13 +2,13 @@
 
 use super::search::{EQUAL, Equalities, between, signed};
 use super::{Budget, Claim, Expected, Verdict};
-use crate::kernel::data::{Labels, PanelBuilder, Person};
-use crate::kernel::learn::{Clipping, FittedQ, Settings, features, fitted_q_iteration};
+use crate::kernel::learn::{Clipping, FittedQ, Settings, fitted_q_iteration};
 use crate::kernel::numeric::Stream;
 use crate::kernel::numeric::quadrature::gauss_legendre;
 use crate::kernel::numeric::small;
+use crate::kernel::people::{Labels, PanelBuilder, Person};
 use crate::kernel::preprocess::{StateOnly, Unaware, batch};
-use crate::theory::beds::{Circle, Hat};
+use crate::theory::beds::{Axis, Circle, Hat, Tent};
 use std::f64::consts::{PI, TAU};
 
 pub(super) const CLAIMS: &[Claim] = &[
@@ -233,8 +233,8 @@ pub(super) fn learn(bed: &Hat, n: usize, steps: usize, by: Disturbance, clipping
         made.next.push(then);
     }
     let experience = batch(&Unaware { state_dim: 1 }, &builder.finish()).expect("finite states");
-    let axis = features::Axis { low: 0.0, high: 1.0, nodes: bed.cells() + 1 };
-    let map = features::Tent::new(vec![axis]).expect("two nodes or more");
+    let axis = Axis { low: 0.0, high: 1.0, nodes: bed.cells() + 1 };
+    let map = Tent::new(vec![axis]).expect("two nodes or more");
     let settings = Settings { discount: bed.discount(), iterations: steps, tolerance: 0.0, clipping };
     let fit: FittedQ<StateOnly, _> = fitted_q_iteration(&experience, &map, settings).expect("a sound call");
     HatFit { weights: fit.q.weights().to_vec(), ..made }

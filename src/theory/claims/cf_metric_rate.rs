@@ -11,14 +11,14 @@ use super::preprocessing::Biased;
 use super::scaling::{Runs, doubling, seeds};
 use super::search::{EQUAL, Equalities};
 use super::{Budget, Claim, Expected, Verdict};
-use crate::kernel::data::{Labels, Panel, PanelBuilder, Person};
+use crate::estimate::{Basis, FitSettings, fit};
 use crate::kernel::evaluate::evaluate;
 use crate::kernel::learn::features::Polynomial;
 use crate::kernel::learn::{Agent, Deployed, Greedy, LinearQ, Settings, fitted_q_iteration};
-use crate::kernel::model::fitted::{Basis, FitSettings, fit};
 use crate::kernel::model::worlds::{Linear, World, draw_action};
 use crate::kernel::model::{Exogenous, Mechanism};
 use crate::kernel::numeric::Stream;
+use crate::kernel::people::{Labels, Panel, PanelBuilder, Person};
 use crate::kernel::preprocess::{Sequential, Unaware, batch};
 use std::sync::OnceLock;
 

@@ -10,7 +10,8 @@ use super::search::{Search, between, signed};
 use super::tabular::{Tabular, distance};
 use super::{Budget, Claim, Expected, Verdict};
 use crate::kernel::numeric::Stream;
-use crate::kernel::numeric::small::{self, dot};
+use crate::kernel::numeric::small;
+use crate::kernel::numeric::small::dot;
 
 pub(super) const CLAIMS: &[Claim] = &[Claim::ours(
     "thm:regret",

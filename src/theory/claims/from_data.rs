@@ -6,14 +6,14 @@ use super::preprocessing::Biased;
 use super::search::{Search, signed};
 use super::shipped::linear_rule;
 use super::{Budget, Claim, Expected, Verdict};
-use crate::kernel::data::{Labels, Panel, PanelBuilder, Person};
-use crate::kernel::evaluate::{PanelDraws, UnfairnessLaw, Yardstick, audit, parity_gap, unfairness};
+use crate::audit::{PanelDraws, UnfairnessLaw, Yardstick, audit, parity_gap, unfairness};
+use crate::estimate::{Basis, Certificate, FitSettings, Refitter};
 use crate::kernel::learn::{Agent, Deployed};
-use crate::kernel::model::fitted::{Basis, Certificate, FitSettings, Refitter};
 use crate::kernel::model::worlds::{Linear, World, spread_by_level};
 use crate::kernel::model::{Exogenous, Mechanism, simulate};
 use crate::kernel::numeric::quadrature::normal_cdf;
 use crate::kernel::numeric::{Stream, fill_standard_normal};
+use crate::kernel::people::{Labels, Panel, PanelBuilder, Person};
 use crate::kernel::preprocess::{Preprocessor, Sequential, Unaware};
 use crate::theory::coverage::unfairness::{Kind, plain_policy};
 

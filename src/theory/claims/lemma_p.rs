@@ -11,7 +11,8 @@ use super::regret::second_moment;
 use super::search::{Search, climb, each_halved};
 use super::{Budget, Claim, Expected, Verdict};
 use crate::kernel::numeric::Stream;
-use crate::kernel::numeric::small::{self, dot, norm};
+use crate::kernel::numeric::small;
+use crate::kernel::numeric::small::{dot, norm};
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim::ours(

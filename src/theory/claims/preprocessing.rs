@@ -2,9 +2,10 @@
 
 use super::search::{EQUAL, Equalities, Search, between, climb, signed};
 use super::{Budget, Claim, Expected, Verdict};
-use crate::kernel::data::{Labels, PanelBuilder, Person};
-use crate::kernel::model::{Exogenous, Mechanism, World, abduct, predict, simulate, worlds::ThreeLevels};
+use crate::kernel::model::worlds::ThreeLevels;
+use crate::kernel::model::{Exogenous, Mechanism, World, abduct, predict, simulate};
 use crate::kernel::numeric::{Stream, fill_standard_normal};
+use crate::kernel::people::{Labels, PanelBuilder, Person};
 use crate::kernel::preprocess::{Preprocessor, Sequential, SingleStage, batch};
 
 pub(super) const CLAIMS: &[Claim] = &[

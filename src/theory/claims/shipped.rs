@@ -1,8 +1,8 @@
 //! The library's `alg:cf:2` on processes that can be written down, each transition one person's only step; and rules written down by their weights.
 
-use crate::kernel::data::{Labels, PanelBuilder, Person};
 use crate::kernel::learn::features::{FeatureMap, Polynomial};
 use crate::kernel::learn::{Clipping, Greedy, LinearQ, Settings, fitted_q_iteration};
+use crate::kernel::people::{Labels, PanelBuilder, Person};
 use crate::kernel::preprocess::{Unaware, View, batch};
 
 /// φ(s) = e_s for the states 0, 1, ….

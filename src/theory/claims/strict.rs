@@ -3,10 +3,13 @@
 use super::finite::{Finite, History, Path};
 use super::search::{EQUAL, Equalities, Search};
 use super::{Budget, Claim, Expected, Verdict};
-use crate::kernel::learn::{Deployed, Greedy, LinearQ, Replay, features::Polynomial};
-use crate::kernel::model::{Exogenous, Mechanism, worlds::ThreeLevels};
+use crate::kernel::learn::features::Polynomial;
+use crate::kernel::learn::{Deployed, Greedy, LinearQ};
+use crate::kernel::model::worlds::ThreeLevels;
+use crate::kernel::model::{Exogenous, Mechanism};
 use crate::kernel::numeric::Stream;
 use crate::kernel::preprocess::Oracle;
+use crate::theory::rules::Replay;
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim::printed(

@@ -2,7 +2,7 @@
 
 use super::search::Search;
 use super::{Budget, Claim, Expected, Verdict};
-use crate::kernel::model::fitted::{Basis, FitSettings, Fitted, fit};
+use crate::estimate::{Basis, FitSettings, Fitted, fit};
 use crate::kernel::model::worlds::{Linear, Nonlinear};
 use crate::kernel::model::{Exogenous, Mechanism, simulate};
 use crate::kernel::numeric::Stream;

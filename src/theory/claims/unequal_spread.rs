@@ -9,7 +9,7 @@
 use super::search::{EQUAL, Equalities, Search};
 use super::shipped::linear_rule;
 use super::{Budget, Claim, Expected, Verdict};
-use crate::kernel::evaluate::{PanelDraws, audit};
+use crate::audit::{PanelDraws, audit};
 use crate::kernel::learn::{Agent, Deployed};
 use crate::kernel::model::worlds::{Linear, spread_by_level};
 use crate::kernel::model::{Exogenous, Mechanism, simulate};

@@ -1,10 +1,10 @@
 //! Worlds in which the truth is known, with what records of real people have: spreads that differ by level, habits, people who leave.
 
-use crate::kernel::data::{Labels, Panel, PanelBuilder, Person};
 use crate::kernel::learn::Agent;
 use crate::kernel::model::Exogenous;
 use crate::kernel::model::worlds::{Linear, Nonlinear, ThreeLevels, World, draw_action};
 use crate::kernel::numeric::{Estimate, Stream, fill_uniform};
+use crate::kernel::people::{Labels, Panel, PanelBuilder, Person};
 use crate::theory::finite_world::{FiniteWorld, Tables};
 
 /// A world and how people in it are recorded.

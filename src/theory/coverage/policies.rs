@@ -1,12 +1,12 @@
 //! The policies whose intervals are tried: a fixed rule, and what was learned from other people.
 
 use super::Bed;
-use crate::kernel::data::Panel;
-use crate::kernel::evaluate::probabilities_along;
+use crate::audit::probabilities_along;
+use crate::estimate::{Basis, FitSettings, Pooling, fit};
 use crate::kernel::learn::features::Polynomial;
 use crate::kernel::learn::{Agent, Deployed, Greedy, Policy, Settings, UniformlyRandom, fitted_q_iteration};
-use crate::kernel::model::fitted::{Basis, FitSettings, Pooling, fit};
 use crate::kernel::numeric::Stream;
+use crate::kernel::people::Panel;
 use crate::kernel::preprocess::{Full, Preprocessor, Sequential, StateAndLevel, Unaware, batch};
 use std::sync::Arc;
 

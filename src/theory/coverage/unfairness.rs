@@ -1,13 +1,13 @@
 //! Coverage of the CF metric's law: learn on N people, judge on them and on N others, and compare with 8000 people seen in all worlds.
 
-use crate::kernel::data::{Panel, PanelBuilder, Person};
-use crate::kernel::evaluate::{Carried, PanelDraws, UnfairnessLaw, Yardstick, probabilities_along, unfairness};
+use crate::audit::{Carried, PanelDraws, UnfairnessLaw, Yardstick, probabilities_along, unfairness};
+use crate::estimate::{Certificate, FitSettings, Fitted, Refitter};
 use crate::kernel::learn::features::Polynomial;
 use crate::kernel::learn::{Agent, Deployed, Greedy, LinearQ, Settings, UniformlyRandom, fitted_q_iteration};
-use crate::kernel::model::fitted::{Certificate, FitSettings, Fitted, Refitter};
 use crate::kernel::model::noise::{Step, first_state};
 use crate::kernel::model::{Exogenous, World, simulate};
 use crate::kernel::numeric::Stream;
+use crate::kernel::people::{Panel, PanelBuilder, Person};
 use crate::kernel::preprocess::{Experience, Full, Sequential, Unaware, View, batch};
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 
 use super::Bed;
 use super::policies::{FixedPolicy, always, policies, rule};
-use crate::kernel::evaluate::recorded::{PolicyAlong, RecordedSettings, recorded_values};
+use crate::audit::recorded::{PolicyAlong, RecordedSettings, recorded_values};
 use crate::kernel::numeric::Stream;
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Any bytes are a panel or an error; a panel that was accepted is finite and survives being written.
 #![no_main]
 
-use counterfair::kernel::data::{Columns, MissingRepair, ReadOptions, RowConvention, read_csv_from, write_csv_to};
+use counterfair::files::{Columns, MissingRepair, ReadOptions, RowConvention, read_csv_from, write_csv_to};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -1,8 +1,8 @@
 //! Any bytes are a panel or an error when they are called Parquet; a panel that was accepted is finite.
 #![no_main]
 
-use counterfair::kernel::data::{ReadOptions, RowConvention};
-use counterfair::kernel::data::internals::read_parquet;
+use counterfair::files::{ReadOptions, RowConvention};
+use counterfair::files::read_parquet;
 use libfuzzer_sys::fuzz_target;
 use std::path::PathBuf;
 use std::sync::OnceLock;

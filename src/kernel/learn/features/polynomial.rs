@@ -1,8 +1,8 @@
 //! Monomials up to a total degree, with an optional categorical input.
 
 use super::FeatureMap;
-use crate::kernel::numeric::lanes::{Quad, Work, dispatch};
-use crate::kernel::numeric::{Monomials, block, column_moments};
+use crate::numeric::lanes::{Quad, Work, dispatch};
+use crate::numeric::{Monomials, block, column_moments};
 use serde::{Deserialize, Serialize};
 
 /// Every monomial of total degree ≤ D in the inputs, and in the indicators of a categorical last input if there is one.

@@ -1,7 +1,7 @@
 //! One step of a block of people who share a level: from outcomes to noise and back.
 
 use super::{NoiseLaw, Output};
-use crate::kernel::model::Mechanism;
+use crate::model::Mechanism;
 
 /// Means and spreads of one step, with room that is kept between steps.
 ///

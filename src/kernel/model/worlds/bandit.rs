@@ -1,7 +1,7 @@
 //! A contextual bandit: one decision, one context, one reward.
 
 use super::{World, expit};
-use crate::kernel::model::Mechanism;
+use crate::model::Mechanism;
 
 /// A single-stage world (T = 1) in which FLAP is enough.
 ///
@@ -77,7 +77,7 @@ impl World for Bandit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::numeric::tolerance::{ROUNDING, close};
+    use crate::numeric::tolerance::{ROUNDING, close};
 
     #[test]
     fn means_and_odds_are_those_of_the_equation() {

@@ -1,7 +1,7 @@
 //! The linear world of supplement F.2.
 
 use super::{World, paper_behaviour};
-use crate::kernel::model::Mechanism;
+use crate::model::Mechanism;
 
 /// The paper's linear setting with strength δ of the sensitive attribute.
 ///

@@ -15,7 +15,7 @@ pub use three_levels::ThreeLevels;
 pub use uneven::{Uneven, skewed, spread_by_level, spread_by_state, three_levels_mixed};
 
 use super::Mechanism;
-use crate::kernel::numeric::fill_standard_normal;
+use crate::numeric::fill_standard_normal;
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 
@@ -118,8 +118,8 @@ fn paper_behaviour(z: f64, probabilities: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::numeric::Stream;
-    use crate::kernel::numeric::tolerance::{ROUNDING, close};
+    use crate::numeric::Stream;
+    use crate::numeric::tolerance::{ROUNDING, close};
 
     #[test]
     fn every_world_answers_to_its_name_with_the_noise_of_its_equation() {

@@ -1,7 +1,7 @@
 //! The non-linear world of supplement F.2.
 
 use super::{World, paper_behaviour};
-use crate::kernel::model::Mechanism;
+use crate::model::Mechanism;
 
 /// The paper's non-linear setting with strength δ of the sensitive attribute.
 ///
@@ -82,7 +82,7 @@ impl World for Nonlinear {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::numeric::tolerance::{ROUNDING, close};
+    use crate::numeric::tolerance::{ROUNDING, close};
     use std::f64::consts::FRAC_PI_6;
 
     #[test]

@@ -1,6 +1,6 @@
 //! A skewed law of mean 0 and variance 1 as an increasing function of a standard normal, and back.
 
-use crate::kernel::numeric::quadrature::{normal_cdf, normal_pdf};
+use crate::numeric::quadrature::{normal_cdf, normal_pdf};
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::f64::consts::SQRT_2;
 
@@ -64,7 +64,7 @@ fn upper(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::numeric::quadrature::gauss_hermite;
+    use crate::numeric::quadrature::gauss_hermite;
 
     #[test]
     fn a_normal_goes_to_the_gamma_law_and_comes_back() {

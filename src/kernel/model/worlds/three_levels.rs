@@ -1,7 +1,7 @@
 //! A world of our own that stands off every special point: three unequal levels, two coordinates, three actions.
 
 use super::World;
-use crate::kernel::model::Mechanism;
+use crate::model::Mechanism;
 
 /// Three levels, a two-dimensional state and three actions.
 ///
@@ -90,7 +90,7 @@ impl World for ThreeLevels {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::numeric::tolerance::{ROUNDING, close};
+    use crate::numeric::tolerance::{ROUNDING, close};
 
     #[test]
     fn means_are_those_of_the_equation() {

@@ -2,7 +2,7 @@
 
 use super::skew::{gamma_of, normal_of};
 use super::{Linear, ThreeLevels, World, expit};
-use crate::kernel::model::{Mechanism, NoiseLaw, Output};
+use crate::model::{Mechanism, NoiseLaw, Output};
 use rand_pcg::Pcg64Mcg;
 
 /// The means of a world of its own, and noise around them whose law depends on the level.
@@ -141,7 +141,7 @@ impl<W: World> World for Uneven<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::numeric::tolerance::{ROUNDING, close};
+    use crate::numeric::tolerance::{ROUNDING, close};
 
     #[test]
     fn spreads_are_those_of_the_equation() {

@@ -1,6 +1,6 @@
 use super::*;
-use crate::kernel::numeric::tolerance::{ROUNDING, close};
-use crate::kernel::numeric::{Stream, fill_standard_normal, least_squares};
+use crate::numeric::tolerance::{ROUNDING, close};
+use crate::numeric::{Stream, fill_standard_normal, least_squares};
 
 fn integers(count: usize) -> Vec<f64> {
     (0..count).map(|i| ((i * 29 + i * i * 7) % 23) as f64 - 9.0).collect()

@@ -1,6 +1,6 @@
 use super::*;
-use crate::kernel::numeric::tolerance::{ROUNDING, close};
-use crate::kernel::numeric::{Stream, fill_standard_normal};
+use crate::numeric::tolerance::{ROUNDING, close};
+use crate::numeric::{Stream, fill_standard_normal};
 
 fn all_close(found: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(found.len(), expected.len());

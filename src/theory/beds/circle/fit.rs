@@ -1,8 +1,8 @@
 //! Means of the circle, estimated as the method estimates them.
 
-use crate::kernel::data::Panel;
 use crate::kernel::model::Mechanism;
 use crate::kernel::numeric::least_squares;
+use crate::kernel::people::Panel;
 
 /// Means of the circle as `alg:cf:1` estimates them.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,7 +88,7 @@ impl Mechanism for CircleFit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::data::{Labels, PanelBuilder, Person};
+    use crate::kernel::people::{Labels, PanelBuilder, Person};
 
     /// Least squares on four rows, of condition number below a hundred.
     const CLOSE: f64 = 1e-12;

@@ -8,8 +8,8 @@ mod value;
 pub use fit::CircleFit;
 pub use law::Reader;
 
-use crate::kernel::data::{Labels, Panel, PanelBuilder, Person};
 use crate::kernel::numeric::Stream;
+use crate::kernel::people::{Labels, Panel, PanelBuilder, Person};
 use rand::{Rng, RngExt};
 use std::f64::consts::PI;
 

@@ -1,7 +1,8 @@
 //! D4, D6, D19: norms of weights and features, and the designs that separate them.
 
 use crate::kernel::numeric::Stream;
-use crate::kernel::numeric::small::{self, dot, norm, sup};
+use crate::kernel::numeric::small;
+use crate::kernel::numeric::small::{dot, norm, sup};
 use crate::theory::claims::search::{EQUAL, Equalities, Search, climb, signed};
 use crate::theory::claims::shipped::fitted_q;
 use crate::theory::claims::{Budget, Claim, Expected, Verdict};

@@ -1,7 +1,8 @@
 //! D9 … D16: the Gram matrix and the moments when states and rewards are only estimated.
 
 use crate::kernel::numeric::Stream;
-use crate::kernel::numeric::small::{self, dot, sup};
+use crate::kernel::numeric::small;
+use crate::kernel::numeric::small::{dot, sup};
 use crate::theory::claims::search::{EQUAL, Equalities, Search, between, climb};
 use crate::theory::claims::shipped::fitted_q;
 use crate::theory::claims::{Budget, Claim, Expected, Verdict};

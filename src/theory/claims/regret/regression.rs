@@ -2,9 +2,11 @@
 
 use super::second_moment;
 use crate::kernel::learn::Clipping;
-use crate::kernel::learn::features::{Axis, FeatureMap, Tent};
+use crate::kernel::learn::features::FeatureMap;
 use crate::kernel::numeric::Stream;
-use crate::kernel::numeric::small::{self, dot};
+use crate::kernel::numeric::small;
+use crate::kernel::numeric::small::dot;
+use crate::theory::beds::{Axis, Tent};
 use crate::theory::claims::beds::{Disturbance, HatFit, hat, learn};
 use crate::theory::claims::search::{EQUAL, Equalities, Search, climb};
 use crate::theory::claims::{Budget, Claim, Expected, Verdict};

@@ -209,7 +209,7 @@ fn sign(sides: fn(f64, f64) -> (f64, f64)) -> Verdict {
 
 /// Tuples made by the library from N people with T decisions and T + `extra` states.
 fn tuples(extra: usize) -> Verdict {
-    use crate::kernel::data::{Labels, PanelBuilder, Person};
+    use crate::kernel::people::{Labels, PanelBuilder, Person};
     use crate::kernel::preprocess::{Unaware, batch};
     let (people, horizon) = (3, 4);
     let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 1).expect("a panel with a state");

@@ -8,10 +8,11 @@
 //! c = λ₀/4. What is deterministic in it is attained, constant by constant; what is statistical has a net in it and is not.
 
 use crate::kernel::learn::Clipping;
-use crate::kernel::learn::features::{Axis, FeatureMap, Tent};
+use crate::kernel::learn::features::FeatureMap;
 use crate::kernel::numeric::Stream;
 use crate::kernel::numeric::small;
 use crate::theory::beds::Hat;
+use crate::theory::beds::{Axis, Tent};
 use crate::theory::claims::beds::{Disturbance, HatFit, hat, learn, wave};
 use crate::theory::claims::search::{EQUAL, Equalities, Search, between, climb, each_halved, signed};
 use crate::theory::claims::tabular::{Tabular, distance};

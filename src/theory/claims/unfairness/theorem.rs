@@ -1,12 +1,13 @@
 //! `thm:cf_metric` and what holds instead: unfairness ≤ P(gap ≤ 2(ξ + L_Q ε_s)), with nothing to spare.
 
 use super::margin::{Boundary, Sides};
-use crate::kernel::data::{Labels, PanelBuilder, Person};
 use crate::kernel::evaluate::evaluate;
 use crate::kernel::learn::features::Polynomial;
 use crate::kernel::learn::{Deployed, Greedy, LinearQ, Settings, fitted_q_iteration};
-use crate::kernel::model::{Exogenous, World, worlds::Linear};
+use crate::kernel::model::worlds::Linear;
+use crate::kernel::model::{Exogenous, World};
 use crate::kernel::numeric::{Stream, uniform_index};
+use crate::kernel::people::{Labels, PanelBuilder, Person};
 use crate::kernel::preprocess::{Sequential, Unaware, batch};
 use crate::theory::claims::preprocessing::Biased;
 use crate::theory::claims::search::{Search, signed};
