@@ -1,7 +1,6 @@
 //! Options for a policy that is a program.
 
 use super::error::CliError;
-use super::files::Files;
 use counterfair::fair::{FittedPreprocessing, Method, Policy, ProgramCommand};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,14 +28,6 @@ pub struct PolicyOptions {
 }
 
 impl PolicyOptions {
-    /// Adds the files that these options read.
-    pub fn reading(&self, files: Files) -> Files {
-        files
-            .reading("--policy", &self.policy)
-            .reading("--preprocessing", &self.preprocessing)
-            .running("--policy-command", &self.policy_command)
-    }
-
     /// The file that the policy, or its preprocessing, is in.
     pub fn file(&self) -> &Path {
         let files = [&self.policy, &self.preprocessing];
