@@ -3,6 +3,10 @@
 //! Slips of index or sign are in a list of their own ([`SLIPS`]) and count towards nothing.
 
 mod erratum;
+mod process;
+mod regret;
+mod unfairness;
+mod worlds;
 
 pub use erratum::{Erratum, ErratumRow, Relation, Sides, Stands, Witness};
 
@@ -10,7 +14,7 @@ use super::theorems::Quotation;
 
 /// All errata, in the order of the source document.
 pub fn errata() -> Vec<Erratum> {
-    let rooms: &[&[Erratum]] = &[];
+    let rooms: &[&[Erratum]] = &[process::ERRATA, regret::ERRATA, unfairness::ERRATA, worlds::ERRATA];
     rooms.concat()
 }
 

@@ -3,12 +3,20 @@
 //! Reading order: [`Claim`] (what a row is), [`Limit`] and its judge, [`Found`], then the rows by subject.
 
 mod claim;
+mod deployed;
+mod fairness;
 mod found;
+mod iteration;
 mod judge;
 mod laws;
+mod preprocessing;
+mod process;
+mod regret;
 pub(crate) mod search;
 mod stored;
+mod strict;
 mod table;
+mod unfairness;
 
 pub use claim::{Claim, Expected, Quotation, Rank, Row, Run};
 pub use found::{Found, Slope, Worst};
@@ -21,7 +29,17 @@ use std::sync::{Mutex, PoisonError};
 
 /// All claims: the four checks first, then in the order of the source document.
 pub fn theorems() -> Vec<Claim> {
-    let rooms: &[&[Claim]] = &[laws::CLAIMS];
+    let rooms: &[&[Claim]] = &[
+        laws::CLAIMS,
+        fairness::CLAIMS,
+        strict::CLAIMS,
+        process::CLAIMS,
+        preprocessing::CLAIMS,
+        iteration::CLAIMS,
+        regret::CLAIMS,
+        unfairness::CLAIMS,
+        deployed::CLAIMS,
+    ];
     rooms.concat()
 }
 

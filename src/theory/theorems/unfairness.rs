@@ -1,0 +1,5 @@
+//! Unfairness: `thm:cf_metric`, as corrected.
+
+use super::Claim;
+
+pub(super) const CLAIMS: &[Claim] = &[];
