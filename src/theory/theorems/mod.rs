@@ -2,6 +2,7 @@
 //!
 //! Reading order: [`Claim`] (what a row is), [`Limit`] and its judge, [`Found`], then the rows by subject.
 
+mod circle;
 mod claim;
 mod deployed;
 mod fairness;
@@ -12,6 +13,7 @@ mod laws;
 mod preprocessing;
 mod process;
 mod regret;
+mod samples;
 pub(crate) mod search;
 mod stored;
 mod strict;
