@@ -30,39 +30,62 @@ pub struct Made {
     pub oracle: Weights,
 }
 
-/// All runs as stated, or of the control: means at level 1 off by 0.3 however many people there are, and P(Z) read as (½, ½).
-pub fn runs(run: Run) -> &'static [Made] {
-    static RUNS: [OnceLock<Vec<Made>>; 2] = [const { OnceLock::new() }; 2];
-    RUNS[run.pick(0, 1)].get_or_init(|| {
-        let seeds = run.pick(SEEDS, CONTROL_SEEDS);
-        let all: Vec<(f64, u64)> = SIZES.iter().flat_map(|&n| (0..seeds).map(move |seed| (n, seed))).collect();
-        all.into_par_iter().filter_map(|(n, seed)| made(run, n as usize, seed)).collect()
-    })
+/// The bed and the means of a run.
+#[derive(Debug, Clone, Copy)]
+pub enum Setting {
+    /// Means estimated in a class that holds the truth.
+    Sound,
+    /// Means at level 1 off by 0.3 however many people there are, and P(Z) read as (½, ½) by the Oracle.
+    Wrong,
+    /// Sound means on a bed in which both actions are worth the same.
+    Tied,
 }
 
-/// One run; `None` when some level never saw some action.
-fn made(run: Run, people: usize, seed: u64) -> Option<Made> {
-    let bed = Circle::default();
-    let panel = bed.simulate(people, HORIZON, Stream::new(81).index(people as u64).index(seed));
-    let fit = CircleFit::from_panel(&panel)?.off_at_level_one(run.pick(0.0, 0.3));
-    let shares = run.pick(bed.level_law(), [0.5; 2]).to_vec();
-    let oracle = batch(&Oracle::new(bed.truth(), shares), &panel).ok()?;
-    let oracle = bed.learn(&oracle, STEPS, Clipping::Rewards(bed.reward_bound())).ok()?;
-    Some(Made { people, ours: learned(&bed, &panel, &fit)?, fit, oracle })
+impl Setting {
+    fn bed(self) -> Circle {
+        if matches!(self, Self::Tied) { Circle::tied() } else { Circle::default() }
+    }
+
+    /// All runs, made once.
+    pub fn runs(self) -> &'static [Made] {
+        static RUNS: [OnceLock<Vec<Made>>; 3] = [const { OnceLock::new() }; 3];
+        RUNS[self as usize].get_or_init(|| {
+            let seeds = if matches!(self, Self::Sound) { SEEDS } else { CONTROL_SEEDS };
+            let all: Vec<(f64, u64)> = SIZES.iter().flat_map(|&n| (0..seeds).map(move |seed| (n, seed))).collect();
+            all.into_par_iter().filter_map(|(n, seed)| self.run(n as usize, seed)).collect()
+        })
+    }
+
+    /// One run; `None` when some level never saw some action.
+    fn run(self, people: usize, seed: u64) -> Option<Made> {
+        let bed = self.bed();
+        let panel = bed.simulate(people, HORIZON, Stream::new(81).index(people as u64).index(seed));
+        let (by, shares) = if matches!(self, Self::Wrong) { (0.3, [0.5; 2]) } else { (0.0, bed.level_law()) };
+        let fit = CircleFit::from_panel(&panel)?.off_at_level_one(by);
+        let oracle = batch(&Oracle::new(bed.truth(), shares.to_vec()), &panel).ok()?;
+        let oracle = bed.learn(&oracle, STEPS, Clipping::Rewards(bed.reward_bound())).ok()?;
+        Some(Made { people, ours: learned(&bed, &panel, &fit)?, fit, oracle })
+    }
+
+    /// How a number falls with N.
+    pub fn rate(self, quantity: &str, of: impl Fn(&Circle, &Made) -> f64) -> Found {
+        let bed = self.bed();
+        let at =
+            |n: f64| self.runs().iter().filter(|made| made.people == n as usize).map(|made| of(&bed, made)).collect();
+        let samples: Vec<Vec<f64>> = SIZES.iter().map(|&n| at(n)).collect();
+        Slope::measured(quantity, "N", &SIZES, &samples, Stream::new(82).named(quantity))
+    }
+}
+
+/// How a number falls with N where means are sound, and in the control where they stay wrong.
+pub fn rate(run: Run, quantity: &str, of: impl Fn(&Circle, &Made) -> f64) -> Found {
+    run.pick(Setting::Sound, Setting::Wrong).rate(quantity, of)
 }
 
 /// The action value that the method learns from a panel with these means.
 fn learned(bed: &Circle, panel: &Panel, means: &CircleFit) -> Option<Weights> {
     let experience = batch(&Sequential::new(means.clone(), panel.level_shares()), panel).ok()?;
     bed.learn(&experience, STEPS, Clipping::Rewards(bed.reward_bound())).ok()
-}
-
-/// How a number falls with N.
-pub fn rate(run: Run, quantity: &str, of: impl Fn(&Circle, &Made) -> f64) -> Found {
-    let bed = Circle::default();
-    let at = |n: f64| runs(run).iter().filter(|made| made.people == n as usize).map(|made| of(&bed, made)).collect();
-    let samples: Vec<Vec<f64>> = SIZES.iter().map(|&n| at(n)).collect();
-    Slope::measured(quantity, "N", &SIZES, &samples, Stream::new(82).named(quantity))
 }
 
 /// How far the learned action value moves, on the same 200 people, when true means are made wrong by ε; in the control by √ε.

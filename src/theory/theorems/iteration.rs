@@ -26,7 +26,6 @@ pub(super) const CLAIMS: &[Claim] = &[
         control: "the sweeps discount by γ²",
         runs: FITTED_Q,
         source: Quotation::at(363, r"y_i = r_i + \gamma \max_a \hat{f}_{b-1}(s_i^\prime,a)"),
-        proved_by: &["bellman_contracts", "Q_star_is_fixed", "Q_star_is_unique"],
         ..Claim::HEADLINE
     },
     Claim {
@@ -41,7 +40,7 @@ pub(super) const CLAIMS: &[Claim] = &[
             388,
             r"which approaches zero exponentially fast with respect to the number of FQI iterations $B$",
         ),
-        proved_by: &["fitted_iteration_from_zero"],
+        proved_by: &["bellman_contracts", "Q_star_is_fixed", "Q_star_is_unique"],
         ..Claim::LEMMA
     },
     Claim {
@@ -74,6 +73,20 @@ pub(super) const CLAIMS: &[Claim] = &[
             r"\|\hat{f}_{B-t} - \mathcal{T} \hat{f}_{B-t-1}\|_\infty + \frac{\gamma^B R_{max}}{1-\gamma}",
         ),
         proved_by: &["errors_propagate", "fitted_iteration_error", "fitted_iteration_from_zero"],
+        ..Claim::LEMMA
+    },
+    Claim {
+        label: "asm:completeness",
+        says: "no step leaves the ball ‖f‖∞ ≤ R̂/(1−γ), which one reward for ever attains",
+        assumes: &[
+            "features that are indicators, f̂₀ = 0, R̂ the largest reward of the sample",
+            "finite processes, 1 to 20 draws per pair, noise ±½, B = 1 … 12",
+        ],
+        limit: Limit::AtMost,
+        check: stays_in_the_ball,
+        control: "the Euclidean norm of the weights in place of ‖f‖∞",
+        runs: FITTED_Q,
+        source: Quotation::at(669, r"Assume for any $f \in \mathcal{F}$, $\mathcal{T} f \in \mathcal{F}$"),
         ..Claim::LEMMA
     },
     Claim {
@@ -208,6 +221,26 @@ fn propagation(run: Run) -> Found {
         let process = Process::random(stream);
         let sample = process.draws(1 + (i % 20) as usize, 0.5, &mut stream.named("draws").rng());
         case(&process, &sample, 1 + (i % 7) as usize);
+    }
+    worst.found()
+}
+
+fn stays_in_the_ball(run: Run) -> Found {
+    let mut worst = Worst::default();
+    let mut case = |process: &Process, sample: &[Tuple], steps: usize| {
+        let f = process.learn(sample, steps, Clipping::Off).values;
+        let largest = sample.iter().fold(0.0f64, |most, tuple| most.max(tuple.reward.abs()));
+        worst.at_most(run.pick(sup(&f), norm(&f)), largest / (1.0 - process.discount), || {
+            format!("{process:?}, B = {steps}, f̂ = {f:?}")
+        });
+    };
+    let rich = Process::certain(0.5, 1, &[0, 1, 2], vec![1.0; 3]);
+    case(&rich, &rich.census(0.0), 40);
+    for i in 0..60 {
+        let stream = Stream::new(106).index(i);
+        let process = Process::random(stream);
+        let sample = process.draws(1 + (i % 20) as usize, 0.5, &mut stream.named("draws").rng());
+        case(&process, &sample, 1 + (i % 12) as usize);
     }
     worst.found()
 }

@@ -1,6 +1,6 @@
 //! Unfairness: `thm:cf_metric`, as corrected.
 
-use super::circle::{rate, runs};
+use super::circle::{Setting, rate};
 use super::samples::{DIGITS, Process, Tuple, distance, fitted, many, steps};
 use super::search::signed;
 use super::{Claim, Found, Limit, Quotation, Run, Worst};
@@ -235,7 +235,7 @@ fn end_to_end(run: Run) -> Found {
     let best = bed.optimum();
     let (lipschitz, margin) = (bed.lipschitz(&best), bed.first_margin(&best));
     let mut worst = Worst::default();
-    for made in runs(Run::Stated) {
+    for made in Setting::Sound.runs() {
         // At t = 1 a counterfactual state is off by this much, and one's own by nothing.
         let ε = made.fit.state_error(&bed.truth(), 1);
         for (name, f) in [("Q*", &best), ("learned", &made.ours)] {
