@@ -66,7 +66,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         label: "thm:regret",
-        says: "‖Q* − f̂_B‖∞ ≤ ξ for linear features: a bound some SLACK times what happens, which is the price of the net over weights",
+        says: "‖Q* − f̂_B‖∞ ≤ ξ for linear features: some 300 times what happens, the price of a net over weights",
         assumes: &[
             "bed:circle, d = 12, n i.i.d. tuples, clipped targets, f̂₀ = 0, 8R₂L₂ε_s ≤ λ₀",
             "ξ as in theory::guarantee at x = log n, with λ_min of the data at hand: it fails with probability 1/n at most",
