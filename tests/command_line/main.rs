@@ -197,7 +197,7 @@ fn a_bad_line_names_itself_and_earlier_decisions_stand() {
         (r#"{"id": 8, "z": 1, "state": [1e999]}"#, "line 2"),
         (r#"{"id": 8, "z": 1, "state": [0.3], "action": 0}"#, "nothing is remembered of them"),
         (r#"{"id": 7, "z": 1, "state": [0.3]}"#, "needs the action taken since"),
-        (r#"{"id": 7, "z": 0, "state": [0.3], "action": 0}"#, "z of 7 was \"1\", now \"0\""),
+        (r#"{"id": 7, "z": 0, "state": [0.3], "action": 0}"#, "z of this person was \"1\", now \"0\""),
         (r#"{"id": 7, "z": 1, "state": [0.3], "action": 5}"#, "action is \"5\""),
         (r#"{"id": [1], "z": 1, "state": [0.3]}"#, "neither a string nor a number"),
         (r#"{"id": 8, "z": 1, "state": [0.3], "sate": 1}"#, "unknown field"),
