@@ -4,11 +4,13 @@
 
 mod claim;
 mod deployed;
+mod fair;
 mod fairness;
 mod found;
 mod iteration;
 mod judge;
 mod laws;
+mod listed;
 mod preprocessing;
 mod process;
 mod regret;
@@ -19,6 +21,10 @@ mod table;
 mod unfairness;
 
 pub use claim::{Claim, Expected, Quotation, Rank, Row, Run};
+pub use fair::{
+    Fairness, assert_counterfactual_states, assert_counterfactually_fair, counterfactual_fairness,
+    counterfactual_states,
+};
 pub use found::{Found, Slope, Worst};
 pub use judge::{FAR, Limit, NEAR, ROUNDING, Verdict};
 pub use stored::{Examined, RowsError, read};

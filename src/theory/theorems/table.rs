@@ -96,7 +96,7 @@ impl Cells {
             Verdict::Inconclusive => "open".into(),
             _ if row.claim.expected == Expected::Outside => "outside".into(),
             Verdict::Refuted => "BROKEN".into(),
-            Verdict::NotRefuted => margin(limit, &row.stated).map_or("–".into(), |margin| short(margin)),
+            Verdict::NotRefuted => margin(limit, &row.stated).map_or("–".into(), short),
         };
         Self {
             found: found(&row.stated),
