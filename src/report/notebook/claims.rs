@@ -120,7 +120,7 @@ fn capitalised(text: &str) -> String {
 
 impl Show for [Bounds] {
     fn content(&self) -> Content {
-        let caption = "Regret on the hat bed, and what was promised: as printed with C = κ = 1, corrected, and corrected with the data's own \
+        let caption = "Regret on the circle bed, and what was promised: as printed with C = κ = 1, corrected, and corrected with the data's own \
                        constants.";
         let columns = ["n", "ε_s", "ε_r", "‖f̂ − Q*‖∞", "regret", "printed", "corrected", "certificate"];
         let mut table = Table::new(caption, 0, columns);

@@ -48,7 +48,6 @@ mod unequal_spread;
 mod unfairness;
 
 pub use claim::{ARITHMETIC, Budget, Claim, Expected, Kind, Law, Quotation, Row, Verdict, Witness};
-pub use regret::{Bounds, bounds};
 pub use stored::{RowsError, read_rows};
 pub use unchecked::UNCHECKED;
 

@@ -2,6 +2,7 @@
 //!
 //! Reading order: [`Claim`] (what a row is), [`Limit`] and its judge, [`Found`], then the rows by subject.
 
+mod circle;
 mod claim;
 mod deployed;
 mod fair;
@@ -14,6 +15,7 @@ mod listed;
 mod preprocessing;
 mod process;
 mod regret;
+mod samples;
 pub(crate) mod search;
 mod stored;
 mod strict;

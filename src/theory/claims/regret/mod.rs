@@ -1,6 +1,5 @@
 //! The displays of the proof of `thm:regret`, in order, and the theorem itself.
 
-mod bounds;
 mod concentration;
 mod features;
 mod iteration;
@@ -9,7 +8,6 @@ mod regression;
 mod statement;
 mod theorem;
 
-pub use bounds::{Bounds, bounds};
 pub(super) use concentration::CHERNOFF;
 pub(super) use perturbation::second_moment;
 

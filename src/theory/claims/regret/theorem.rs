@@ -193,7 +193,7 @@ fn averager(budget: Budget, constants: [f64; 2]) -> Verdict {
 }
 
 /// Steps of fitted Q iteration: γ⁴⁰ is one part in seven thousand.
-pub(super) const STEPS: i32 = 40;
+const STEPS: i32 = 40;
 
 /// R₂ and L₂ of hat functions: ‖φ‖₂ ≤ 1, and two neighbours move by the number of cells each.
 fn feature_constants(bed: &Hat) -> (f64, f64) {
@@ -201,20 +201,20 @@ fn feature_constants(bed: &Hat) -> (f64, f64) {
 }
 
 /// The largest ε_s that the condition 8R₂L₂ε_s ≤ λ₀ allows.
-pub(super) fn largest_state_error(bed: &Hat) -> f64 {
+fn largest_state_error(bed: &Hat) -> f64 {
     let (r2, l2) = feature_constants(bed);
     bed.coverage(0.5) / (8.0 * r2 * l2)
 }
 
 /// What the corrected theorem says about one data set of a hat bed.
-pub(super) struct Guarantee {
-    pub e_stat: f64,
-    pub e_pert: f64,
-    pub ξ: f64,
+struct Guarantee {
+    e_stat: f64,
+    e_pert: f64,
+    ξ: f64,
 }
 
 /// ξ = (e_stat + e_pert)/(1−γ) + γᴮV, with the constants of the data at hand or of the population.
-pub(super) fn guarantee(bed: &Hat, fit: &HatFit, by: &Disturbance, certificate: bool) -> Guarantee {
+fn guarantee(bed: &Hat, fit: &HatFit, by: &Disturbance, certificate: bool) -> Guarantee {
     let (γ, limit) = (bed.discount(), bed.reward_bound() / (1.0 - bed.discount()));
     let (d, n, λ0) = (fit.weights.len() as f64, fit.truth.len() as f64, bed.coverage(0.5));
     let ((r2, l2), ε_s, ε_r) = (feature_constants(bed), by.states, by.rewards);
