@@ -11,6 +11,7 @@ mod judge;
 mod laws;
 mod preprocessing;
 mod process;
+mod proofs;
 mod regret;
 pub(crate) mod search;
 mod stored;
@@ -21,8 +22,9 @@ mod unfairness;
 pub use claim::{Claim, Expected, Quotation, Rank, Row, Run};
 pub use found::{Found, Slope, Worst};
 pub use judge::{FAR, Limit, NEAR, ROUNDING, Verdict};
+pub use proofs::{Proved, proofs, proved};
 pub use stored::{Examined, RowsError, read};
-pub use table::{Beside, Cells, margin, table};
+pub use table::{Beside, Cells, margin, sides, table};
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -41,6 +43,11 @@ pub fn theorems() -> Vec<Claim> {
         deployed::CLAIMS,
     ];
     rooms.concat()
+}
+
+/// The claims that take little time: all but the slopes, which need dozens of data sets each.
+pub fn swift() -> Vec<Claim> {
+    theorems().into_iter().filter(|claim| claim.limit.slope().is_none()).collect()
 }
 
 /// Examines some claims and returns their rows in the order given; `progress` is called after each, in order of completion.

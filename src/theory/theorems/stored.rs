@@ -5,7 +5,7 @@ use crate::theory::errata::{ErratumRow, Witness, errata};
 use serde::{Deserialize, Serialize};
 
 /// Everything that was examined in one run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Examined {
     /// Theorems, lemmas and rates.
     pub theorems: Vec<Row>,
