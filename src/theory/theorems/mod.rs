@@ -79,3 +79,31 @@ pub fn examine(claims: &[Claim], progress: impl Fn(&Row) + Sync) -> Vec<Row> {
 pub fn surprises(rows: &[Row]) -> usize {
     rows.iter().filter(|row| !row.as_expected()).count()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bound(left: f64) -> Found {
+        let mut worst = Worst::default();
+        worst.at_most(left, 1.0, || format!("{left} against 1"));
+        worst.found()
+    }
+
+    const KEPT: Claim = Claim { label: "a", check: |run| bound(run.pick(0.5, 2.0)), ..Claim::LEMMA };
+
+    #[test]
+    fn rows_come_in_the_order_asked_for() {
+        let claims: Vec<Claim> = ["a", "b", "c", "d"].map(|label| Claim { label, ..KEPT }).to_vec();
+        let rows = examine(&claims, |_| {});
+        assert_eq!(rows.iter().map(|row| row.claim.label).collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+        assert_eq!(surprises(&rows), 0);
+    }
+
+    #[test]
+    fn a_control_that_need_not_turn_a_broken_limit_and_nothing_found_are_surprises() {
+        for check in [|_: Run| bound(0.5), |_: Run| bound(2.0), |_: Run| Found::Nothing { reason: "no data".into() }] {
+            assert_eq!(surprises(&examine(&[Claim { check, ..KEPT }], |_| {})), 1);
+        }
+    }
+}

@@ -95,6 +95,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn rows_are_read_back_and_judged_anew() {
+        let some: Vec<_> = errata().into_iter().filter(|erratum| erratum.label == "D9").collect();
+        let examined = Examined { theorems: vec![], errata: crate::theory::errata::recompute(&some) };
+        let mut json = serde_json::to_value(&examined).unwrap();
+        assert_eq!(read(&json.to_string()).unwrap().errata[0].witness, examined.errata[0].witness);
+        json["errata"][0]["witness"]["printed"]["said"] = 1.0.into();
+        assert!(!read(&json.to_string()).unwrap().errata[0].as_expected(), "the document's form holds at this witness");
+    }
+
+    #[test]
     fn what_is_wrong_with_a_file_is_said() {
         assert!(matches!(read("[1]"), Err(RowsError::Json(_))));
         let named = r#"{"label": "D400", "says": "nothing"}"#;
