@@ -1,4 +1,4 @@
-//! The theory the method stands on, made checkable: exact optima, worlds that can be listed, test beds, and the claims.
+//! The theory the method stands on, made checkable: exact optima, worlds that can be listed, theorems as checks, and errata.
 
 pub mod beds;
 mod claims;
