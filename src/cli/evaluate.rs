@@ -3,8 +3,9 @@
 use super::error::CliError;
 use super::large::SampleOptions;
 use super::options::{Missing, ModelOptions, ReadingOptions, say_about};
-use super::output::{decimal, say, say_json, stages, table, warn};
+use super::output::{decimal, say, say_json, table, warn};
 use super::program::{NamedCommand, PolicyOptions};
+use super::progress::{EVALUATE, stages};
 use counterfair::audit::recorded::StayingModel;
 use counterfair::audit::recorded::{Dropout, RecordedSettings, RecordedValue, Resampled};
 use counterfair::fair::{Audit, AuditSettings, JUDGED, Policy};
@@ -78,7 +79,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         .zip(files.chain(programs))
         .map(|(name, policy)| Ok((name, policy?)))
         .collect::<Result<Vec<_>, CliError>>()?;
-    let (people, audit) = stages(|watch| {
+    let (people, audit) = stages(&EVALUATE, |watch| {
         watch("reading");
         let (data, how, seed) = (&arguments.data, arguments.reading.options(), arguments.model.seed);
         let people = match arguments.memory.limit_for(data) {

@@ -4,7 +4,8 @@ use super::error::CliError;
 use super::files::{Files, refuse_to_replace};
 use super::large::{self, MemoryOptions};
 use super::options::{DataOptions, ModelOptions};
-use super::output::{command_line, mechanism_table, noise_report, say, say_json, say_noise, stages, warn};
+use super::output::{command_line, mechanism_table, noise_report, say, say_json, say_noise, warn};
+use super::progress::{LEARN, stages};
 use clap::ValueEnum;
 use counterfair::estimate::stable_q::StableSettings;
 use counterfair::fair::{Learned, Learner, Method, People, Reservation, ValueClass};
@@ -142,7 +143,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     files.check_writable()?;
     let limit = arguments.memory.needed_for(&arguments.data.data)?;
     let mut counted = None;
-    let (people, learned) = stages(|watch| {
+    let (people, learned) = stages(&LEARN, |watch| {
         watch("reading");
         if let Some(limit) = &limit {
             let large = large::read(&arguments.data, limit, false)?;

@@ -4,7 +4,8 @@ use super::error::CliError;
 use super::files::Files;
 use super::large::{self, MemoryOptions, TooSmall};
 use super::options::{DataOptions, ModelOptions};
-use super::output::{mechanism_table, noise_report, note, say, say_json, say_noise, stages, warn};
+use super::output::{mechanism_table, noise_report, note, say, say_json, say_noise, warn};
+use super::progress::{PREPROCESS, stages};
 use counterfair::estimate::Fitted;
 use counterfair::fair::{FittedPreprocessing, People, preprocess};
 use std::path::PathBuf;
@@ -40,7 +41,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     if let Some(limit) = arguments.memory.needed_for(&arguments.data.data)? {
         return run_large(arguments, &limit);
     }
-    let (people, done) = stages(|watch| {
+    let (people, done) = stages(&PREPROCESS, |watch| {
         watch("reading");
         let people = arguments.data.read()?;
         let done = preprocess(people.panel(), &arguments.model.preprocessing(&people, arguments.folds)?, watch)?;
@@ -101,7 +102,7 @@ fn run_large(arguments: &Arguments, limit: &TooSmall) -> Result<(), CliError> {
     if arguments.save.is_some() {
         return Err(CliError::Argument("--save needs everybody in memory: raise --memory, or `learn` a policy".into()));
     }
-    let (large, mechanism, weights) = stages(|watch| {
+    let (large, mechanism, weights) = stages(&PREPROCESS, |watch| {
         watch("reading");
         let large = large::read(&arguments.data, limit, true)?;
         let settings = arguments.model.preprocessing(large.sketch(), arguments.folds)?;

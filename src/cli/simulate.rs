@@ -2,7 +2,8 @@
 
 use super::error::CliError;
 use super::options::Rows;
-use super::output::{say, stage};
+use super::output::say;
+use super::progress::stage;
 use counterfair::files::{Columns, write};
 use counterfair::kernel::model::worlds::{NAMES, by_name};
 use counterfair::kernel::model::{Exogenous, try_simulate};

@@ -4,7 +4,8 @@ use super::error::CliError;
 use super::files::Files;
 use super::large::SampleOptions;
 use super::options::{DataOptions, ModelOptions};
-use super::output::{command_line, say, say_json, stages, warn};
+use super::output::{command_line, say, say_json, say_wrapped, warn};
+use super::progress::{STUDY, stages};
 use clap::ValueEnum;
 use counterfair::audit::recorded::Dropout;
 use counterfair::fair::study::{StudyProgram, StudySettings, study};
@@ -137,7 +138,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         .running("--policy-command", &arguments.policy_command)
         .filling("--out", &folder, report::may_write(&folder))
         .check()?;
-    let found = stages(|watch| {
+    let found = stages(&STUDY, |watch| {
         watch("reading");
         let people =
             arguments.data.read_within(arguments.memory.limit_for(&arguments.data.data), arguments.model.seed)?;
@@ -149,8 +150,8 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     if arguments.json {
         return Ok(say_json(&report::json(&found, &command, &[]))?);
     }
-    say(report::sentence(&found))?;
-    say(report::recommendation(&found))?;
+    say_wrapped(report::sentence(&found))?;
+    say_wrapped(report::recommendation(&found))?;
     say(format_args!("The page: {}", page.display()))?;
     warn(&found.cautions);
     Ok(())

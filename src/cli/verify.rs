@@ -68,7 +68,7 @@ pub fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
         claims_listing(&rows)
     };
     if let Some(folder) = &args.out {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = rayon::current_num_threads();
         let manifest = Manifest::of_command(env!("CARGO_PKG_VERSION"), command_line(), threads);
         let left_out = claims().len() - rows.len().min(claims().len());
         let report = Report {

@@ -27,6 +27,7 @@ pub fn claims(rows: &[Row], budget: Budget, left_out: usize) -> Section {
         figures: rows.iter().enumerate().filter_map(|(i, row)| rate(i, row)).collect(),
         tables: vec![summary(rows), verdicts(rows), errata(rows), unchecked()],
         command: format!("counterfair verify --budget {budget_name}"),
+        ..Section::default()
     }
 }
 

@@ -4,9 +4,7 @@ use super::folder::Folder;
 use counterfair::files::is_treacherous;
 use serde_json::Value;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 /// A study of `people` with `rows` rows each; `cells` gives level and action, `blank` says which rows are there but not filled in.
 fn study(people: usize, rows: usize, cells: impl Fn(usize, usize) -> (String, String), separator: char) -> String {
@@ -323,24 +321,13 @@ fn hostile_names_harm_no_page_and_no_file_name() {
 }
 
 #[test]
-fn a_bare_command_says_what_it_is_about_to_do() {
+fn a_bare_command_prints_help_that_begins_with_what_people_come_for_and_writes_nothing() {
     let folder = Folder::new("bare");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_counterfair"))
-        .current_dir(&folder.0)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let lines: Vec<String> = BufReader::new(child.stderr.take().unwrap()).lines().take(2).map(Result::unwrap).collect();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert!(
-        lines[0].contains("quick reproduction")
-            && lines[0].contains("about a minute")
-            && lines[0].contains("out/report/index.html"),
-        "{lines:?}"
-    );
-    assert!(lines[1].contains("--help") && lines[1].contains("--data"), "{lines:?}");
+    let help = folder.succeed(&[]);
+    let at = |text: &str| help.find(text).unwrap_or_else(|| panic!("{text}: {help}"));
+    assert!(at("counterfair study --data FILE") < at("Usage:") && at("reproduce --quick") < at("Usage:"), "{help}");
+    assert_eq!(help.trim_end(), folder.succeed(&["-h"]).trim_end());
+    assert_eq!(folder.names(), [""; 0]);
 }
 
 #[test]
