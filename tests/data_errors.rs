@@ -81,8 +81,8 @@ fn an_absent_column_is_named_beside_those_there_are() {
     let options = ReadOptions { columns: Columns { reward: "math".into(), ..Columns::default() }, ..incoming() };
     assert_error!(
         error("a,1,x,,,1\n", &options),
-        DataError::MissingColumn { .. },
-        "panel.csv, line 1: there is no column math; the columns are ID, timestamp, z1, action, reward, state1"
+        DataError::Columns { .. },
+        "panel.csv, line 1: there is no column math (perhaps --reward reward); the columns are ID, timestamp, z1, action, reward, state1"
     );
 }
 
@@ -90,14 +90,14 @@ fn an_absent_column_is_named_beside_those_there_are() {
 fn a_header_without_states_or_with_a_repeated_column_is_refused() {
     assert_error!(
         error_of(b"ID,timestamp,z1,action,reward\n", &incoming()),
-        DataError::NoStates { .. },
-        "panel.csv, line 1: no state columns were named and none is called state1, state2, …; \
+        DataError::Columns { .. },
+        "panel.csv, line 1: no state columns were named (--states) and none is called state1, state2, …; \
          the columns are ID, timestamp, z1, action, reward"
     );
     assert_error!(
         error_of(b"ID,timestamp,z1,action,reward,state1,ID\n", &incoming()),
-        DataError::RepeatedColumn { .. },
-        "panel.csv, line 1: the header has column ID twice"
+        DataError::Columns { .. },
+        "panel.csv, line 1: the header has column ID twice; the columns are ID, timestamp, z1, action, reward, state1, ID"
     );
 }
 

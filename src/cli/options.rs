@@ -18,9 +18,9 @@ pub struct DataOptions {
     /// The file: CSV (separated by commas, semicolons or tabs; gzip is read too), or Parquet in a build with that feature
     #[arg(long, value_name = "FILE")]
     pub data: PathBuf,
-    /// Whether a row holds the action and reward that led to its state, or those that followed it
-    #[arg(long, value_enum, default_value_t = Rows::Incoming)]
-    pub rows: Rows,
+    /// Whether a row holds the action and reward that led to its state, or those that followed it [default: as people's first rows show]
+    #[arg(long, value_enum)]
+    pub rows: Option<Rows>,
     #[command(flatten)]
     pub reading: ReadingOptions,
     /// Column of the person
@@ -30,7 +30,7 @@ pub struct DataOptions {
     #[arg(long, default_value = "timestamp", value_name = "COLUMN")]
     pub time: String,
     /// Column of the sensitive attribute; several make a product of attributes
-    #[arg(long, default_value = "z1", value_delimiter = ',', value_name = "COLUMN")]
+    #[arg(long, default_value = "z1", value_delimiter = ',', value_name = "COLUMN", value_parser = column)]
     pub z: Vec<String>,
     /// Column of the action
     #[arg(long, default_value = "action", value_name = "COLUMN")]
@@ -39,8 +39,13 @@ pub struct DataOptions {
     #[arg(long, default_value = "reward", value_name = "COLUMN")]
     pub reward: String,
     /// Columns of the state [default: state1, state2, …]
-    #[arg(long, value_delimiter = ',', value_name = "COLUMN")]
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN", value_parser = column)]
     pub states: Vec<String>,
+}
+
+/// A column's name as a list has it: `"pain, interference"` names two, and blanks around a name are no part of it in a header either.
+fn column(name: &str) -> Result<String, std::convert::Infallible> {
+    Ok(name.trim().into())
 }
 
 /// The row convention, as the command line spells it.
@@ -185,7 +190,8 @@ impl DataOptions {
 
     /// How the file is to be read.
     pub fn options(&self) -> ReadOptions {
-        ReadOptions { columns: self.columns(), rows: self.rows.into(), ..self.reading.options() }
+        let rows = self.rows.map_or(RowConvention::default(), Rows::into);
+        ReadOptions { columns: self.columns(), rows, find_rows: self.rows.is_none(), ..self.reading.options() }
     }
 
     /// Reads the file, and says what was found out about it, what was cut on request, and what is odd about it.
@@ -252,7 +258,7 @@ pub struct ModelOptions {
     pub noise: Noise,
     /// State columns (or `reward`) with the observed value in every world. Unfairness that goes through them is then accepted by assumption, not
     /// measured: no bound of it is given and no policy is recommended
-    #[arg(long, value_delimiter = ',', value_name = "COLUMN")]
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN", value_parser = column)]
     pub keep: Vec<String>,
     /// Population weight of each level in sorted order, instead of the shares in the file
     #[arg(long, value_delimiter = ',', value_name = "P")]

@@ -57,6 +57,9 @@ pub struct ReadOptions {
     pub columns: Columns,
     /// Where a decision stands.
     pub rows: RowConvention,
+    /// Whether that is to be found out from the file instead: it is outgoing if every person's first row has an action or a reward, incoming if
+    /// none has, and anything else is an error.
+    pub find_rows: bool,
     /// What to do about a missing cell.
     pub missing: MissingRepair,
     /// The levels a stored policy knows; any other is an error. `None`: those of the file.

@@ -331,6 +331,34 @@ fn a_bare_command_prints_help_that_begins_with_what_people_come_for_and_writes_n
 }
 
 #[test]
+fn names_in_a_list_may_stand_after_a_blank() {
+    let folder = Folder::new("blank-in-list");
+    let text = study(40, 4, plain, ',').replace("z1,action,reward,state1", "z1,action,reward,pain");
+    let text: String = text
+        .lines()
+        .map(|line| {
+            if line.starts_with("ID") {
+                format!("{line},interference\n")
+            } else {
+                format!("{line},{}\n", line.len() % 7)
+            }
+        })
+        .collect();
+    fs::write(folder.0.join("scores.csv"), text).unwrap();
+    folder.succeed(&[
+        "preprocess",
+        "--data",
+        "scores.csv",
+        "--states",
+        "pain, interference",
+        "--noise",
+        "additive",
+        "--out",
+        "fair.csv",
+    ]);
+}
+
+#[test]
 fn a_file_that_does_not_fit_in_the_memory_allowed_is_laid_down_on_disk_and_gives_the_same_file() {
     let folder = Folder::new("larger_than_memory");
     folder.succeed(&["simulate", "--world", "linear", "--n", "300", "--t", "6", "--out", "people.csv"]);
