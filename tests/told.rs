@@ -4,7 +4,7 @@ use counterfair::estimate::Basis;
 use counterfair::fair::{AuditSettings, Error, Learned, ValueClass};
 use counterfair::kernel::learn::Settings;
 use counterfair::kernel::people::{Labels, PanelBuilder, Person};
-use counterfair::prelude::*;
+use counterfair::notebook::prelude::*;
 
 /// 240 people with two decisions each: see [`some`].
 fn people(levels: u32, action: impl Fn(u32, u32) -> u32, second: impl Fn(f64, f64) -> f64) -> People {

@@ -29,21 +29,21 @@ pub struct Arguments {
     #[command(flatten)]
     policy: PolicyOptions,
     /// γ that a program is judged with [default: that of the policy file its preprocessing is from, or 0.9]
-    #[arg(long, requires = "policy_command", value_parser = discount)]
+    #[arg(long, requires = "policy_command", value_parser = discount, help_heading = "Policy")]
     discount: Option<f64>,
     /// The file to evaluate on, laid out as the one the policy was learned from; best not the same people
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     data: PathBuf,
     /// Other policy files to compare with, named after their files
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Policy")]
     against: Vec<PathBuf>,
     /// Programs to compare with; they are shown what --reads and --preprocessing say, or made with the policy file's preprocessing
-    #[arg(long, value_name = "NAME=COMMAND")]
+    #[arg(long, value_name = "NAME=COMMAND", help_heading = "Policy")]
     against_command: Vec<NamedCommand>,
     #[command(flatten)]
     reading: ReadingOptions,
     /// Weight people who stayed, as `--missing weigh` does, and still refuse missing cells
-    #[arg(long)]
+    #[arg(long, help_heading = "Data")]
     weigh_dropout: bool,
     #[command(flatten)]
     memory: SampleOptions,
@@ -51,13 +51,13 @@ pub struct Arguments {
     #[command(flatten)]
     model: ModelOptions,
     /// Highest total degree of the polynomials that values are fitted with [default: up to 3, as the data carry]
-    #[arg(long)]
+    #[arg(long, help_heading = "Judging")]
     degree: Option<usize>,
     /// How often people are resampled for the intervals of values
-    #[arg(long, default_value_t = 400, value_name = "B")]
+    #[arg(long, default_value_t = 400, value_name = "B", help_heading = "Judging")]
     replicates: usize,
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -302,7 +302,7 @@ fn add_sensitivity(out: &mut String, sensitivity: &counterfair::fair::Sensitivit
     line!(
         out,
         "{}",
-        table(&["share λ of the levels' difference that is causal", "CF metric"], curve(&sensitivity.share))
+        table(&["share λ of the groups' difference that is causal", "CF metric"], curve(&sensitivity.share))
     );
     if !sensitivity.confounding.is_empty() {
         let rows =

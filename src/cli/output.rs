@@ -145,7 +145,7 @@ pub fn say_noise(fitted: &Fitted, people: &People) -> io::Result<()> {
 /// Size of a panel and of the mechanism fitted to it.
 pub fn mechanism_table(fitted: &Fitted, people: &People) -> Table {
     let panel = people.panel();
-    let mut header = vec!["level".to_string(), "rows".into(), "columns".into(), "rank".into(), "free".into()];
+    let mut header = vec!["group".to_string(), "rows".into(), "columns".into(), "rank".into(), "free".into()];
     header.extend(people.output_names().iter().map(|name| format!("residual sd {name}")));
     let rows = fitted.reports().iter().map(|report| {
         let name = report.level.map_or_else(|| "(all)".to_string(), |k| panel.levels().name(k).to_string());

@@ -19,16 +19,16 @@ pub struct Arguments {
     #[command(flatten)]
     model: ModelOptions,
     /// Cross-fit over this many contiguous blocks of people
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", help_heading = "Model")]
     folds: Option<usize>,
-    /// The file to write: the input's columns, with the counterfactual states of all levels as state1, state2, …
-    #[arg(long, value_name = "FILE")]
+    /// The file to write: the input's columns, with the counterfactual states of all groups as state1, state2, …
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     out: PathBuf,
     /// Save the fitted mechanism with names and columns as JSON, for `evaluate` and `study` with a `--policy-command`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     save: Option<PathBuf>,
     /// Print the summary as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -92,7 +92,7 @@ impl Arguments {
         say(mechanism_table(mechanism, people))?;
         say_noise(mechanism, people)?;
         let (out, levels) = (self.out.display(), levels.len());
-        say(format_args!("{out}: {count} people, {decisions} decisions, {levels} levels; one-step gain {gain:.3}"))?;
+        say(format_args!("{out}: {count} people, {decisions} decisions, {levels} groups; one-step gain {gain:.3}"))?;
         Ok(())
     }
 }
@@ -100,7 +100,7 @@ impl Arguments {
 /// The same for people who do not fit in memory.
 fn run_large(arguments: &Arguments, limit: &TooSmall) -> Result<(), CliError> {
     if arguments.save.is_some() {
-        return Err(CliError::Argument("--save needs everybody in memory: raise --memory, or `learn` a policy".into()));
+        return Err(CliError::Argument("--save needs everybody in memory: raise --ram, or `learn` a policy".into()));
     }
     let (large, mechanism, weights) = stages(&PREPROCESS, |watch| {
         watch("reading");

@@ -7,21 +7,21 @@ use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-/// A stage by the name that the library gives it, and the share of the whole time that it took in a trial of 600 people: for estimates of the
+/// A stage by the name that the library gives it, and the share of the whole time that it took in a trial of 300 people over 12 weeks: for estimates of the
 /// time that is left, and nothing else.
 pub type Share = (&'static str, f64);
 
 pub const STUDY: [Share; 10] = [
-    ("reading", 0.005),
-    ("looking at the data", 0.005),
-    ("fitting counterfactuals", 0.03),
-    ("learning from everybody", 0.18),
-    ("learning without each fold of people", 0.6),
-    ("estimating values", 0.04),
-    ("following people in all worlds", 0.03),
-    ("following people under each policy", 0.05),
-    ("comparing groups", 0.02),
-    ("asking how much must be wrong", 0.04),
+    ("reading", 0.004),
+    ("looking at the data", 0.004),
+    ("fitting counterfactuals", 0.012),
+    ("learning from everybody", 0.09),
+    ("learning without each fold of people", 0.275),
+    ("estimating values", 0.135),
+    ("following people in all worlds", 0.065),
+    ("following people under each policy", 0.31),
+    ("comparing groups", 0.005),
+    ("asking how much must be wrong", 0.1),
 ];
 
 pub const LEARN: [Share; 7] = [

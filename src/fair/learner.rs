@@ -22,6 +22,7 @@ use crate::nets::{NeuralQ, NeuralSettings, neural_fitted_q_iteration};
 /// # Example
 /// ```
 /// use counterfair::prelude::*;
+/// # use counterfair::kernel::{model::{Exogenous, simulate, worlds::Linear}, numeric::Stream};
 /// let world = Linear::new(1.0);
 /// let people = People::from(simulate(&world, &Exogenous::draw(&world, 100, 5, Stream::new(1))));
 /// let policy = Learner::new(Method::Ours).learn(&people)?;

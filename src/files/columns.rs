@@ -40,6 +40,38 @@ impl Default for Columns {
 }
 
 impl Columns {
+    /// The same with another column of the person.
+    pub fn id(self, name: &str) -> Self {
+        Self { id: name.into(), ..self }
+    }
+
+    /// The same with another column of the time.
+    pub fn time(self, name: &str) -> Self {
+        Self { time: name.into(), ..self }
+    }
+
+    /// The same with another column of the sensitive attribute.
+    pub fn group(self, name: &str) -> Self {
+        Self { level: vec![name.into()], ..self }
+    }
+
+    /// The same with another column of the action.
+    pub fn action(self, name: &str) -> Self {
+        Self { action: name.into(), ..self }
+    }
+
+    /// The same with another column of the reward.
+    pub fn reward(self, name: &str) -> Self {
+        Self { reward: name.into(), ..self }
+    }
+
+    /// The same with these columns of the state.
+    pub fn states<S: Into<String>>(self, names: impl IntoIterator<Item = S>) -> Self {
+        Self { states: names.into_iter().map(Into::into).collect(), ..self }
+    }
+}
+
+impl Columns {
     /// What to call the level in a message: the attribute, or `gender×lunch` for several.
     pub(super) fn level_name(&self) -> String {
         self.level.join(&PRODUCT.to_string())

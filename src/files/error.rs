@@ -97,7 +97,7 @@ pub enum DataError {
     },
     /// Not one of the people who were to be a sample fits in the memory allowed.
     #[error(
-        "{file}: there is memory for {rows} rows, and no sample of whole people is that small; allow more with --memory"
+        "{file}: there is memory for {rows} rows, and no sample of whole people is that small; allow more with --ram"
     )]
     NobodyFits {
         /// The file.

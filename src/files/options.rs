@@ -73,6 +73,13 @@ pub struct ReadOptions {
     pub step: Option<StepLength>,
 }
 
+impl ReadOptions {
+    /// Of a file with these columns, whose row convention is found out from it.
+    pub fn of(columns: Columns) -> Self {
+        Self { columns, find_rows: true, ..Self::default() }
+    }
+}
+
 /// Where and why [`MissingRepair::DropTail`] ended a person's trajectory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Cut {

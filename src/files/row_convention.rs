@@ -25,8 +25,8 @@ pub(super) fn in_words(rows: RowConvention) -> Option<&'static str> {
     match rows {
         RowConvention::Incoming => None,
         RowConvention::Outgoing => Some(
-            "its rows are read as outgoing, state, action and the reward that followed, because every first row has an action or a reward; if a row \
-             holds what led to its state, say --rows incoming",
+            "its rows are read as outgoing (state, action, then reward), because every first row has an action or a reward; if that is wrong, say \
+             --rows incoming",
         ),
     }
 }

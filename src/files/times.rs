@@ -63,8 +63,9 @@ impl fmt::Display for StepLength {
             Self::Months(months) if months.is_multiple_of(12) => plural(f, f64::from(months / 12), "year"),
             Self::Months(months) => plural(f, f64::from(months), "month"),
             Self::Seconds(x) => {
-                let units = [(86_400.0, "day"), (3600.0, "hour"), (60.0, "minute"), (1.0, "second")];
-                if let Some((unit, name)) = units.into_iter().find(|(unit, _)| x % unit == 0.0) {
+                let units = [(DAY, "day"), (3600.0, "hour"), (60.0, "minute"), (1.0, "second")];
+                let readable = |unit: f64| x % unit == 0.0 && (unit == DAY || x / unit < 100.0);
+                if let Some((unit, name)) = units.into_iter().find(|(unit, _)| readable(*unit)) {
                     return plural(f, x / unit, name);
                 }
                 // 406260 seconds are 4.7 days.
@@ -332,7 +333,9 @@ mod tests {
             assert_eq!(said(text).as_deref(), Ok(words));
         }
         assert_eq!(said("90min").as_deref(), Ok("90 minutes"));
-        assert_eq!(said("406260.5s").as_deref(), Ok("about 4.7 days"));
+        for text in ["406260s", "406260.5s", "6771min"] {
+            assert_eq!(said(text).as_deref(), Ok("about 4.7 days"));
+        }
         for text in ["", "0", "-1", "mo", "1.5mo", "7 fortnights", "inf", "nan", "1e400", "7D"] {
             assert_eq!(said(text), Err(StepError(text.into())));
         }

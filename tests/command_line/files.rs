@@ -363,19 +363,7 @@ fn a_file_that_does_not_fit_in_the_memory_allowed_is_laid_down_on_disk_and_gives
     let folder = Folder::new("larger_than_memory");
     folder.succeed(&["simulate", "--world", "linear", "--n", "300", "--t", "6", "--out", "people.csv"]);
     let preprocess = |out: &'static str, memory: &'static str| {
-        [
-            "preprocess",
-            "--data",
-            "people.csv",
-            "--out",
-            out,
-            "--memory",
-            memory,
-            "--scratch",
-            ".",
-            "--noise",
-            "additive",
-        ]
+        ["preprocess", "--data", "people.csv", "--out", out, "--ram", memory, "--scratch", ".", "--noise", "additive"]
     };
     folder.succeed(&preprocess("whole.csv", "1GB"));
     let message = said(&folder, &preprocess("blocks.csv", "200KB"));
@@ -392,7 +380,7 @@ fn a_file_that_does_not_fit_in_the_memory_allowed_is_laid_down_on_disk_and_gives
     let refused = |arguments: &[&str]| folder.refuse(arguments, "");
     assert!(refused(&preprocess("no.csv", "12 parsecs")).contains("no unit of memory"));
     for (command, out) in [("learn", "--save"), ("preprocess", "--out")] {
-        let nowhere = [command, "--data", "people.csv", out, "p.json", "--memory", "200KB", "--scratch", "nowhere"];
+        let nowhere = [command, "--data", "people.csv", out, "p.json", "--ram", "200KB", "--scratch", "nowhere"];
         assert!(refused(&nowhere).contains("there is no such folder"), "{command}");
         // Where nothing can be written is known before anything is read: there is no such file of people.
         let unwritable = refused(&[command, "--data", "nobody.csv", out, "nowhere/p.json"]);
@@ -407,19 +395,7 @@ fn where_not_everybody_can_be_judged_a_sample_is_and_it_is_said_which() {
     let learn = ["learn", "--data", "people.csv", "--save", "p.json", "--noise", "additive", "--replicates", "10"];
     folder.succeed(&learn);
     let evaluate = |memory: &'static str, seed: &'static str| {
-        [
-            "evaluate",
-            "--policy",
-            "p.json",
-            "--data",
-            "people.csv",
-            "--replicates",
-            "9",
-            "--memory",
-            memory,
-            "--seed",
-            seed,
-        ]
+        ["evaluate", "--policy", "p.json", "--data", "people.csv", "--replicates", "9", "--ram", memory, "--seed", seed]
     };
     let said_of_sample = |message: &str| message.contains("a random sample of 1 in ");
     assert!(!said_of_sample(&said(&folder, &evaluate("1GB", "1"))));
@@ -445,7 +421,7 @@ fn where_not_everybody_can_be_judged_a_sample_is_and_it_is_said_which() {
         "additive",
         "--out",
         "study",
-        "--memory",
+        "--ram",
         "4500KB",
     ];
     assert!(said_of_sample(&said(&folder, &study)));

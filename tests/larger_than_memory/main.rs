@@ -7,7 +7,7 @@ use counterfair::fair::{Explain, LargePeople, Memory, preprocess};
 use counterfair::files::{Columns, MissingRepair, RowConvention, write};
 use counterfair::kernel::model::worlds::by_name;
 use counterfair::kernel::model::{Exogenous, simulate};
-use counterfair::prelude::*;
+use counterfair::notebook::prelude::*;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
