@@ -65,7 +65,7 @@ fn learning_tells_about_mechanism_outcome_stability_and_certificate_and_only_wit
     // Nobody of level 1 receives action 1.
     let withheld = people(2, |i, t| if i % 2 == 1 { 0 } else { by_turns(i, t) }, other);
     for (people, expected) in [(&usual, false), (&withheld, true)] {
-        tells(&plain(Method::Ours), people, "nobody of level 1 ever received action 1", expected);
+        tells(&plain(Method::Ours), people, "nobody in group 1 ever received action 1", expected);
     }
     // A state twice: plain least squares does not determine its weights.
     let twice = people(2, by_turns, |first, _| first);

@@ -321,7 +321,7 @@ pub enum DataError {
     },
     /// One person at two levels.
     #[error(
-        "{at}: the person of this row is at level {value:?} here and at {other:?} on {first}. A person has one level: make a column that holds each \
+        "{at}: the person of this row is in group {value:?} here and in {other:?} on {first}. A person has one group: make a column that holds each \
          person's first, say, and name it with --z"
     )]
     LevelChanges {
@@ -337,7 +337,7 @@ pub enum DataError {
         first: Line,
     },
     /// A level that the expected labels lack.
-    #[error("{at}: {value:?} is not a known level; known are {known}")]
+    #[error("{at}: {value:?} is not a known group; known are {known}")]
     UnknownLevel {
         /// The cell.
         at: Box<Place>,
@@ -371,7 +371,7 @@ pub enum DataError {
         limit: usize,
     },
     /// With several attributes, `a×b`, `c` and `a`, `b×c` would get one name.
-    #[error("{at}: {value:?} contains ×, which separates the attributes of a combined level")]
+    #[error("{at}: {value:?} contains ×, which separates the attributes of a combined group")]
     SeparatorInLevel {
         /// The cell.
         at: Box<Place>,

@@ -36,17 +36,15 @@ impl Agreement {
 }
 
 impl Finding {
-    /// One sentence.
-    pub(super) fn sentence(&self) -> String {
-        let Self { asked, found, paper, agreement } = self;
-        let words = match (paper.is_empty(), agreement) {
-            (true, _) => String::new(),
-            (false, Agreement::NotAsInThePaper) => format!("; the paper: {paper}. Not as in the paper"),
-            (false, _) => format!("; the paper: {paper}"),
-        };
-        match asked.is_empty() {
-            true => format!("{}{words}", found.trim_end_matches('.')),
-            false => format!("{asked}: {found}{words}"),
+    /// What was found, and how that compares with the paper: the rest of a sentence that begins with what was asked.
+    pub(super) fn answer(&self) -> String {
+        let Self { found, paper, agreement, .. } = self;
+        let found = found.trim_end_matches('.');
+        match (paper.is_empty(), agreement) {
+            (true, _) => format!("{found}."),
+            (false, Agreement::NotAsInThePaper) => format!("{found}. Not as in the paper: {paper}."),
+            (false, Agreement::NotInThePaper) => format!("{found}; in the paper {paper}."),
+            (false, Agreement::AsInThePaper) => format!("{found}; as in the paper: {paper}."),
         }
     }
 
@@ -60,7 +58,7 @@ impl Finding {
             asked: String::new(),
             found: found.clone(),
             paper: String::new(),
-            agreement: Agreement::NotInThePaper,
+            agreement: Agreement::AsInThePaper,
         };
         line.map(words).into_iter().collect()
     }
@@ -96,17 +94,18 @@ mod tests {
     fn a_section_without_numbers_of_its_own_gives_its_warning_or_its_first_line() {
         let seen = vec!["first".to_string(), "second".to_string()];
         let section = Section { seen, ..Section::default() };
-        assert_eq!(Finding::of(&section)[0].sentence(), "first");
+        assert_eq!(Finding::of(&section)[0].answer(), "first.");
         let warned = Section { warning: "left out.".into(), ..section };
-        assert_eq!(Finding::of(&warned)[0].sentence(), "left out");
+        assert_eq!(Finding::of(&warned)[0].answer(), "left out.");
         assert!(Finding::of(&Section::default()).is_empty());
     }
 
     #[test]
-    fn a_sentence_says_where_the_paper_is_otherwise() {
+    fn an_answer_says_where_the_paper_is_otherwise() {
         let finding =
             |agreement| Finding { asked: "slope".into(), found: "−0.4".into(), paper: "−½".into(), agreement };
-        assert_eq!(finding(Agreement::AsInThePaper).sentence(), "slope: −0.4; the paper: −½");
-        assert!(finding(Agreement::NotAsInThePaper).sentence().ends_with("Not as in the paper"));
+        assert_eq!(finding(Agreement::AsInThePaper).answer(), "−0.4; as in the paper: −½.");
+        assert_eq!(finding(Agreement::NotAsInThePaper).answer(), "−0.4. Not as in the paper: −½.");
+        assert_eq!(finding(Agreement::NotInThePaper).answer(), "−0.4; in the paper −½.");
     }
 }

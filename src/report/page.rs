@@ -67,21 +67,21 @@ pub(super) const CLAIMS: &str = "claims";
 const GLOSSARY: [(&str, &str); 8] = [
     (
         "CF metric",
-        "the share of decisions that would have been different, had the person been of another level, with the same noise and the \
-      same past actions; the largest over pairs of levels. 0 is counterfactually fair.",
+        "the share of decisions that would have been different, had the person been of another group, with the same noise and the \
+      same past actions; the largest over pairs of groups. 0 is counterfactually fair.",
     ),
     ("Value", "the expected discounted sum of rewards, γ = 0.9, over the horizon named."),
-    ("Full", "learns from state and level."),
-    ("Unaware", "learns from the state alone and is not told the level."),
+    ("Full", "learns from state and group."),
+    ("Unaware", "learns from the state alone and is not told the group."),
     (
         "Ours",
-        "the paper's method: learns from the states that the person would have had at every level, reconstructed from fitted means.",
+        "the paper's method: learns from counterfactual states, those that the person would have had in every group, reconstructed from fitted means.",
     ),
     ("Oracle", "the same with the true means, which only a simulation knows."),
     ("Behaviour, Random", "the policy that collected the data; drawing lots."),
     (
         "δ, N, T",
-        "how strongly the level acts on states and rewards (0: not at all); people in the data; decisions for each.",
+        "how strongly the group acts on states and rewards (0: not at all); people in the data; decisions for each.",
     ),
 ];
 
@@ -148,7 +148,14 @@ impl Report {
         let mut lines: Vec<String> = found
             .iter()
             .map(|(s, finding)| {
-                format!("<li><a href=\"#{}\">{}</a></li>\n", anchor(&s.label), inline(&finding.sentence()))
+                // A section without numbers of its own is asked about by its title.
+                let asked = if finding.asked.is_empty() { &s.title } else { &finding.asked };
+                format!(
+                    "<li><a href=\"#{}\">{}</a>: {}</li>\n",
+                    anchor(&s.label),
+                    escape(&capitalised(asked)),
+                    inline(&finding.answer())
+                )
             })
             .collect();
         lines.extend(claims.and_then(|s| s.seen.first()).map(|line| {
@@ -194,6 +201,12 @@ impl Report {
              <section id=\"manifest\"><h2>How this report was made</h2>\n<dl>\n{entries}</dl>\n</section>\n</main>\n</body>\n</html>\n"
         )
     }
+}
+
+/// Text that begins with a capital letter.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Escaped text in which what stands between backticks is code.
@@ -299,7 +312,7 @@ mod tests {
         let page = report.html();
         let summary = page.split("</details>").next().unwrap();
         let at = |text: &str| summary.find(text).unwrap_or_else(|| panic!("{text}: {summary}"));
-        assert!(at("odd") < at("new") && at("new") < at("expected") && at("expected") < at("49 of 50"));
+        assert!(at("Odd") < at("New") && at("New") < at("Expected") && at("Expected") < at("49 of 50"));
         assert!(summary.contains("only words") && summary.contains("CF metric") && !summary.contains("seen in a"));
         assert!(!page.contains("id=\"claims\"") && page.contains("href=\"claims.html\""));
         assert!(report.claims_html().contains("id=\"claims\"") && !report.claims_html().contains("id=\"fig-a\""));

@@ -61,9 +61,9 @@ fn an_odd_study_is_said_to_be_odd() {
     let folder = Folder::new("odd");
     let levels = |i: usize, t: usize| (["Female", "female", "male"][i % 3].to_string(), plain(i, t).1);
     for (name, text, expected) in [
-        ("one-level", study(30, 4, |i, t| ("x".into(), plain(i, t).1), ','), "everybody is at level x"),
+        ("one-level", study(30, 4, |i, t| ("x".into(), plain(i, t).1), ','), "everybody is in group x"),
         ("one-action", study(30, 4, |i, t| (plain(i, t).0, "go".into()), ','), "everybody received action go"),
-        ("spelling", study(30, 4, levels, ','), "levels \"Female\" and \"female\" differ only in case"),
+        ("spelling", study(30, 4, levels, ','), "groups \"Female\" and \"female\" differ only in case"),
         ("semicolons", study(30, 4, plain, ';'), "its cells are separated by semicolons"),
     ] {
         let file = format!("{name}.csv");

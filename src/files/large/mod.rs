@@ -16,7 +16,7 @@ pub use stored::StoredPanel;
 
 use super::assemble::{assemble_part, id_number, pace_of};
 use super::error::DataError;
-use super::row_convention::of_first_rows;
+use super::row_convention::{in_words as rows_in_words, of_first_rows};
 use super::table::Table;
 use super::times::Pace;
 use super::{CutReason, Layout, Read, ReadOptions, Repairs, RowConvention};
@@ -96,7 +96,8 @@ pub fn read_large(
         }
     };
     let Found { panel, repairs, cuts, pace, clock_notes, layout } = found;
-    let notes = notes.into_iter().chain(clock_notes).collect();
+    let said = file.options.find_rows.then(|| rows_in_words(file.options.rows)).flatten();
+    let notes = notes.into_iter().chain(clock_notes).chain(said.map(String::from)).collect();
     Ok(LargeRead { panel, repairs, cuts, notes, layout, file, pace })
 }
 
