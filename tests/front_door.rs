@@ -18,7 +18,7 @@ use counterfair::kernel::learn::{Agent, Deployed, UniformlyRandom};
 use counterfair::kernel::model::worlds::{World, by_name};
 use counterfair::kernel::people::Panel;
 use counterfair::kernel::preprocess::Unaware;
-use counterfair::prelude::*;
+use counterfair::notebook::prelude::*;
 use counterfair::theory::coverage::Bed;
 use rayon::prelude::*;
 use std::collections::BTreeMap;

@@ -95,7 +95,7 @@ fn cells_are_short_and_the_first_two_name_the_library_and_the_parameters() {
         let (_, first) = notebook.code().next().expect("a code cell");
         assert_eq!(
             text(&first["source"]).trim_end(),
-            ":dep counterfair = { path = \"..\", default-features = false, features = [\"report\"] }\nuse counterfair::prelude::*;",
+            ":dep counterfair = { path = \"..\", default-features = false, features = [\"report\"] }\nuse counterfair::notebook::prelude::*;",
             "{}",
             notebook.name
         );

@@ -1,7 +1,8 @@
-//! `counterfair`, `counterfair reproduce` and `counterfair merge`.
+//! `counterfair reproduce` and `counterfair merge`.
 
 use super::files::Files;
-use super::output::{command_line, note, say};
+use super::output::{command_line, note, say, width};
+use super::progress::stage;
 use super::studies::{StudyError, given};
 use clap::Args;
 use counterfair::files::WriteError;
@@ -31,7 +32,7 @@ pub struct ReproduceArgs {
     /// Replicates of the simulations (default 100, 10 for table:learners; 6 and 2 with --quick)
     #[arg(long, value_name = "N")]
     pub seeds: Option<u64>,
-    /// Threads (default: as many as there are cores)
+    /// Threads [default: RAYON_NUM_THREADS, or as many as there are cores]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
     /// Folder for results and report
@@ -46,7 +47,7 @@ pub struct ReproduceArgs {
     /// How means and action values are fitted; table:learners takes least squares and networks, whatever is said here
     #[arg(long, value_name = "NAME", default_value = "least-squares")]
     pub learner: Learner,
-    /// The sizes of the quick reproduction
+    /// Small sizes, about a minute on two idle cores; without --only with the claims of the theory that take little time
     #[arg(long)]
     pub quick: bool,
     /// A study of your own for table:real_data, with columns ID, timestamp, z1, action, reward, state1, … and incoming rows
@@ -105,47 +106,16 @@ pub enum ReproduceError {
     },
 }
 
-/// The quick reproduction of everything.
-///
-/// # Errors
-/// Any [`ReproduceError`].
-pub fn run_quick() -> Result<(), ReproduceError> {
-    let args = ReproduceArgs {
-        only: vec![],
-        seeds: None,
-        threads: None,
-        out: "out".into(),
-        resume: false,
-        shard: Shard::WHOLE,
-        learner: Learner::LeastSquares,
-        quick: true,
-        data: None,
-        star: None,
-    };
-    note(ABOUT_TO);
-    reproduce_with(&args, || Some(swift_rows()))
-}
-
-/// What is said before a run that nobody asked for by name.
-const ABOUT_TO: &str = "counterfair without a command: a quick reproduction of the paper's figures and tables, about a minute on two idle cores; \
-                        it writes out/report/index.html (Ctrl-C stops it, nothing else is touched).\n\
-                        For your own data: counterfair study --data FILE. All commands: counterfair --help.";
-
 /// The claims that take little time, and all errata.
 fn swift_rows() -> Examined {
     Examined { theorems: examine(&swift(), |_| {}), errata: recompute(&errata()) }
 }
 
-/// Does cells and, unless only a shard was asked for, writes the report.
+/// Does cells and, unless only a shard was asked for, writes the report; that of a quick run of everything has a section of claims.
 ///
 /// # Errors
 /// Any [`ReproduceError`].
 pub fn reproduce(args: &ReproduceArgs) -> Result<(), ReproduceError> {
-    reproduce_with(args, || None)
-}
-
-/// The same, with a section of claims in the report if there are any.
-fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Examined>) -> Result<(), ReproduceError> {
     let start = Instant::now();
     for (option, value) in [("threads", args.threads.map(|t| t as u64)), ("seeds", args.seeds)] {
         if let Some(value @ 0) = value {
@@ -171,7 +141,8 @@ fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Examin
         return Ok(say(format!("{} cells of shard {} in {}", records.len(), args.shard, file.display()))?);
     }
     let manifest = manifest(&records, resumed, args.threads);
-    let theory = examined().map(|examined| theorems_section(&examined));
+    let theory =
+        (args.quick && args.only.is_empty()).then(|| theorems_section(&stage("examining the theory", swift_rows)));
     let selections = select(std::slice::from_ref(&grid), &records, context.studies());
     let mut sections = sections(&selections, &context);
     sections.extend(given.left_out.filter(|_| asks_for_studies(&labels)));
@@ -234,7 +205,6 @@ fn manifest(records: &[Record], resumed: usize, threads: Option<usize>) -> Manif
         wanted.map(|record| record.cell.seed()).max().unwrap_or(0)
     };
     let learners: BTreeSet<Learner> = records.iter().map(|record| record.cell.learner()).collect();
-    let available = || std::thread::available_parallelism().map_or(1, usize::from);
     Manifest {
         version: env!("CARGO_PKG_VERSION").into(),
         command: command_line(),
@@ -243,7 +213,7 @@ fn manifest(records: &[Record], resumed: usize, threads: Option<usize>) -> Manif
         learner: learners.iter().map(Learner::to_string).collect::<Vec<_>>().join(" and "),
         cells: records.len(),
         resumed,
-        threads: threads.unwrap_or_else(available),
+        threads: threads.unwrap_or_else(rayon::current_num_threads),
         wall_seconds: 0.0,
         stage_seconds: [0.0; 4],
         peak_mebibytes: None,
@@ -279,7 +249,7 @@ fn publish(
 ) -> Result<(), ReproduceError> {
     let report = Report { manifest: manifest.measured(start.elapsed(), stages), sections };
     let page = report.write(&out.join("report"))?;
-    say(format!("{}\n{}\nreport: {}", report.terminal(), report.manifest.line(), page.display()))?;
+    say(format!("{}\n{}\nThe report: {}", report.screen(width()), report.manifest.line(), page.display()))?;
     Ok(())
 }
 

@@ -51,7 +51,7 @@ pub fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
         table(&examined.theorems, beside, args.all)
     };
     if let Some(folder) = &args.out {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = rayon::current_num_threads();
         let manifest = Manifest::of_command(env!("CARGO_PKG_VERSION"), command_line(), threads);
         let report = Report {
             manifest: manifest.measured(start.elapsed(), Default::default()),

@@ -1,6 +1,7 @@
 //! What can be wrong with a file of panel data, and where.
 
 use super::WriteError;
+use super::columns::ColumnProblems;
 use crate::kernel::people::PanelError;
 use std::fmt;
 use std::io;
@@ -96,7 +97,7 @@ pub enum DataError {
     },
     /// Not one of the people who were to be a sample fits in the memory allowed.
     #[error(
-        "{file}: there is memory for {rows} rows, and no sample of whole people is that small; allow more with --memory"
+        "{file}: there is memory for {rows} rows, and no sample of whole people is that small; allow more with --ram"
     )]
     NobodyFits {
         /// The file.
@@ -120,30 +121,18 @@ pub enum DataError {
         /// The action column.
         column: String,
     },
-    /// A column that was asked for is not in the header.
-    #[error("{file}, line 1: there is no column {column}; the columns are {found}")]
-    MissingColumn {
+    /// Columns that are not there, or there twice.
+    #[error("{file}, line 1: {problems}")]
+    Columns {
         /// The file.
         file: String,
-        /// The column asked for.
-        column: String,
-        /// What the header has.
-        found: String,
+        /// What is wrong with which.
+        problems: Box<ColumnProblems>,
     },
-    /// No state columns were named and none is called `state1`, `state2`, ….
-    #[error(
-        "{file}, line 1: no state columns were named and none is called state1, state2, …; the columns are {found}"
-    )]
-    NoStates {
-        /// The file.
-        file: String,
-        /// What the header has.
-        found: String,
-    },
-    /// A column in use has a name that occurs twice in the header.
-    #[error("{file}, line 1: the header has column {column} twice")]
+    /// A column that would be written twice.
+    #[error("{file}: the header would have column {column} twice")]
     RepeatedColumn {
-        /// The file.
+        /// The file to be written.
         file: String,
         /// The repeated name.
         column: String,
@@ -311,7 +300,7 @@ pub enum DataError {
     },
     /// tₖ₊₁ − tₖ is not the step of the file.
     #[error(
-        "{at}: the person of this row jumps from time {previous} ({before}) to {value}; times go up in steps of {step}. --missing drop-tail ends \
+        "{at}: the person of this row jumps from time {previous} ({before}) to {value}; times go up in steps of {step}{usual}. --missing drop-tail ends \
          people at a gap; --step says how far visits are apart when they are not exactly regular"
     )]
     TimeGap {
@@ -327,10 +316,12 @@ pub enum DataError {
         before: Line,
         /// The common step.
         step: Box<str>,
+        /// What most steps are, where that is another length.
+        usual: Box<str>,
     },
     /// One person at two levels.
     #[error(
-        "{at}: the person of this row is at level {value:?} here and at {other:?} on {first}. A person has one level: make a column that holds each \
+        "{at}: the person of this row is in group {value:?} here and in {other:?} on {first}. A person has one group: make a column that holds each \
          person's first, say, and name it with --z"
     )]
     LevelChanges {
@@ -346,7 +337,7 @@ pub enum DataError {
         first: Line,
     },
     /// A level that the expected labels lack.
-    #[error("{at}: {value:?} is not a known level; known are {known}")]
+    #[error("{at}: {value:?} is not a known group; known are {known}")]
     UnknownLevel {
         /// The cell.
         at: Box<Place>,
@@ -380,7 +371,7 @@ pub enum DataError {
         limit: usize,
     },
     /// With several attributes, `a×b`, `c` and `a`, `b×c` would get one name.
-    #[error("{at}: {value:?} contains ×, which separates the attributes of a combined level")]
+    #[error("{at}: {value:?} contains ×, which separates the attributes of a combined group")]
     SeparatorInLevel {
         /// The cell.
         at: Box<Place>,
@@ -414,6 +405,19 @@ pub enum DataError {
         id: String,
         /// What the cell holds.
         value: String,
+    },
+    /// First rows that fit neither convention of rows.
+    #[error(
+        "{file}: of the first rows of people {filled} have an action or a reward and {blank} have neither. With --rows incoming (a row holds what \
+         led to its state) none has, with --rows outgoing (a row holds what followed its state) all have: say which it is"
+    )]
+    UnclearRows {
+        /// The file.
+        file: String,
+        /// First rows with an action or a reward.
+        filled: usize,
+        /// First rows with neither.
+        blank: usize,
     },
     /// Outgoing rows: only a person's last row may be a state without a decision.
     #[error(

@@ -31,6 +31,7 @@ pub fn theorems(examined: &Examined) -> Section {
         figures: rows.iter().enumerate().filter_map(|(i, row)| slope(i, row)).collect(),
         tables: std::iter::once(theorems_table(EVERY_CLAIM, rows)).chain(kinds).chain([slips()]).collect(),
         command: "counterfair verify".into(),
+        ..Section::default()
     }
 }
 

@@ -245,7 +245,7 @@ fn warnings_of_a_mechanism_are_printed() {
             let output = folder.run(&command(name));
             let message = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success(), "{message}");
-            let said = message.contains("warning: nobody of level 5 ever received action 1");
+            let said = message.contains("warning: nobody in group 5 ever received action 1");
             assert_eq!(said, expected, "{name}: {message}");
         }
     }

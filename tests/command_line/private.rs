@@ -79,7 +79,7 @@ fn commands() -> Vec<(Vec<&'static str>, bool)> {
         (all(&[&["learn", "--save", "p.json", "--json"], &drop, &learn]), false),
         (
             all(&[
-                &["learn", "--save", "large.json", "--memory", "100KB", "--scratch", "."],
+                &["learn", "--save", "large.json", "--ram", "100KB", "--scratch", "."],
                 &drop,
                 &["--overwrite", "--save-anyway"],
             ]),
@@ -87,7 +87,7 @@ fn commands() -> Vec<(Vec<&'static str>, bool)> {
         ),
         (all(&[&["preprocess", "--out", "out.csv", "--save", "pre.json"], &drop]), false),
         (all(&[&["preprocess", "--out", "out.csv", "--json"], &drop]), false),
-        (all(&[&["preprocess", "--out", "out.csv", "--memory", "100KB", "--scratch", "."], &drop]), false),
+        (all(&[&["preprocess", "--out", "out.csv", "--ram", "100KB", "--scratch", "."], &drop]), false),
         (evaluate.to_vec(), false),
         (all(&[&evaluate, &["--json"]]), false),
         (all(&[&["study", "--out", "study"], &drop, &study]), false),

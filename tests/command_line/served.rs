@@ -79,7 +79,7 @@ fn a_packed_file_is_taken_for_as_much_as_it_holds() {
     assert!(packed.success());
     let size = fs::metadata(folder.0.join("plain.csv.gz")).unwrap().len();
     assert!(4 * size < text.len() as u64 / 10, "{size} bytes are no test");
-    let preprocess = ["preprocess", "--noise", "additive", "--memory", "5MB", "--scratch", ".", "--out", "out.csv"];
+    let preprocess = ["preprocess", "--noise", "additive", "--ram", "5MB", "--scratch", ".", "--out", "out.csv"];
     for data in ["plain.csv", "plain.csv.gz"] {
         let output = folder.run(&[&preprocess[..], &["--data", data]].concat());
         let message = String::from_utf8_lossy(&output.stderr);

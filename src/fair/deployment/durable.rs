@@ -64,6 +64,7 @@ pub struct MemoryBasis {
 /// # Example
 /// ```
 /// # use counterfair::prelude::*;
+/// # use counterfair::kernel::{model::{Exogenous, simulate, worlds::Linear}, numeric::Stream};
 /// # use counterfair::fair::{Deployment, HISTORY, MemoryFile};
 /// # let world = Linear::new(1.0);
 /// # let people = People::from(simulate(&world, &Exogenous::draw(&world, 100, 5, Stream::new(1))));

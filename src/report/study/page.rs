@@ -136,7 +136,7 @@ fn data(study: &Study) -> Answer {
     );
     said.extend(study.notes.iter().map(|note| format!("Note: {note}")));
     for (level, action) in &data.never {
-        said.push(format!("Nobody of {level} ever received {action}: its effect there is extrapolated."));
+        said.push(format!("Nobody in {level} ever received {action}: its effect there is extrapolated."));
     }
     if let Some(staying) = &data.staying {
         said.push(format!(
@@ -212,14 +212,14 @@ fn side_by_side(study: &Study) -> Answer {
         said.extend(
             super::tables::pairs_in_words(study)
                 .filter(|_| policies.pairs.len() > 1)
-                .map(|t| format!("The pair of levels that differs most under Ours is {t}.")),
+                .map(|t| format!("The pair of groups that differs most under Ours is {t}.")),
         );
         said.extend(policies.no_metric.iter().map(|why| format!("There is no CF metric: {why}.")));
         said.extend(policies.withheld.iter().map(|(name, why)| format!("There is no CF metric of {name}: {why}.")));
         let gained = |name: &str| policies.row(name).and_then(|row| row.gained_by_unfairness);
         if let (Some(ours), Some(full)) = (gained("Ours"), gained("Full")) {
             said.push(format!(
-                "Of the value of Full {} is gained by treating levels differently, of that of Ours {}.",
+                "Of the value of Full {} is gained by treating groups differently, of that of Ours {}.",
                 with_interval(&full),
                 with_interval(&ours)
             ));

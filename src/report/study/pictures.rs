@@ -17,12 +17,12 @@ pub(super) fn all(study: &Study) -> Vec<Picture> {
         trade_off(study),
         "Worth against unfairness: right is better, down is fairer. Lines are 95 % intervals.",
     );
-    push("2-actions-over-time", actions(study), "What people received: share of an action by level at each decision.");
-    push("2-still-there", remaining(study), "People who are still there at each decision, by level.");
+    push("2-actions-over-time", actions(study), "What people received: share of an action by group at each decision.");
+    push("2-still-there", remaining(study), "People who are still there at each decision, by group.");
     push(
         "3-spread",
         spread(study),
-        "Residual spread between levels, largest over smallest standard deviation; 1 is equal. Rings: as they are. Discs: after the noise model.",
+        "Residual spread between groups, largest over smallest standard deviation; 1 is equal. Rings: as they are. Discs: after the noise model.",
     );
     push(
         "4-differences",
@@ -34,8 +34,8 @@ pub(super) fn all(study: &Study) -> Vec<Picture> {
         metrics(study),
         "CF metric with 95 % interval: share of decisions that would differ had the attribute been different.",
     );
-    push("5-received", treated(study, "received"), "What people received, by level, over time.");
-    push("5-ours", treated(study, "Ours"), "What Ours would do along the same histories, by level, over time.");
+    push("5-received", treated(study, "received"), "What people received, by group, over time.");
+    push("5-ours", treated(study, "Ours"), "What Ours would do along the same histories, by group, over time.");
     push(
         "5-parity",
         parity(study),
@@ -49,7 +49,7 @@ pub(super) fn all(study: &Study) -> Vec<Picture> {
     push(
         "6-share",
         causal_share(study),
-        "Unfairness of Ours if only a share of the difference between levels is an effect of the attribute; at 1 all of it, as assumed.",
+        "Unfairness of Ours if only a share of the difference between groups is an effect of the attribute; at 1 all of it, as assumed.",
     );
     push(
         "6-confounding",
@@ -166,7 +166,7 @@ fn spread(study: &Study) -> Option<String> {
         }
     }
     let forest = Forest {
-        title: "Spread of noise between levels".into(),
+        title: "Spread of noise between groups".into(),
         x: Axis::linear("ratio of standard deviations"),
         reference: Some(1.0),
         rows,
@@ -206,7 +206,7 @@ fn parity(study: &Study) -> Option<String> {
             ink: ink(&m.rule),
         })
         .collect();
-    let x = shares("difference between levels", rows.iter().map(|row| row.span));
+    let x = shares("difference between groups", rows.iter().map(|row| row.span));
     Some(Forest { title: "Demographic parity".into(), x, reference: Some(0.0), rows }.svg())
 }
 

@@ -30,9 +30,9 @@ pub(super) fn all(study: &Study) -> Vec<Numbers> {
 fn levels(study: &Study) -> Table {
     let data = &study.data;
     let mut table = Table::new(
-        "People by level of the attribute. Still there: the share of a level's people with a decision at the last recorded time.",
+        "People by group. Still there: the share of a group's people with a decision at the last recorded time.",
         1,
-        ["level", "people", "share", "decisions", "mean reward", "still there at the end"],
+        ["group", "people", "share", "decisions", "mean reward", "still there at the end"],
     );
     for (level, remaining) in data.levels.iter().zip(&data.remaining) {
         table.push([
@@ -49,12 +49,12 @@ fn levels(study: &Study) -> Table {
 
 fn overlap(study: &Study) -> Table {
     let data = &study.data;
-    let mut columns = vec!["level".to_string()];
+    let mut columns = vec!["group".to_string()];
     columns.extend(data.actions.iter().map(|a| shown(a)));
     let caption = if data.never.is_empty() {
-        "Who received what: decisions with each action, and their share at the level. Every action was taken at every level."
+        "Who received what: decisions with each action, and their share in the group. Every action was taken in every group."
     } else {
-        "Who received what: decisions with each action, and their share at the level. Where an action was never taken its effect is unknown."
+        "Who received what: decisions with each action, and their share in the group. Where an action was never taken its effect is unknown."
     };
     let mut table = Table::new(caption, 1, columns);
     for (level, taken) in data.levels.iter().zip(&data.taken) {
@@ -148,7 +148,7 @@ fn support(study: &Study) -> Option<Table> {
             if believe.gain > 1.0 { "errors may grow over time" } else { "errors fade over time" }
         ),
         1,
-        ["level", "counterfactual states", "outside", "share"],
+        ["group", "counterfactual states", "outside", "share"],
     );
     for level in &believe.support {
         table.push([
@@ -298,7 +298,7 @@ fn by_level(study: &Study) -> Option<Table> {
     columns.extend(study.data.levels.iter().map(|level| shown(&level.name)));
     columns.extend(study.data.levels.iter().skip(1).map(|level| format!("{} minus {first}", shown(&level.name))));
     let mut table = Table::new(
-        "Value over the recorded horizon by level, and differences between levels, with 95 % intervals.",
+        "Value over the recorded horizon by group, and differences between groups, with 95 % intervals.",
         1,
         columns,
     );
@@ -322,7 +322,7 @@ fn people(study: &Study) -> Option<Table> {
         "People for whom it matters most, as asked for with --show-ids: the share of their decisions that Ours would take otherwise in another world, on \
          average over refits.",
         2,
-        ["id", "level", "share of decisions"],
+        ["id", "group", "share of decisions"],
     );
     people.iter().for_each(|who| table.push([shown(&who.id), shown(&who.level), share(who.differ)]));
     (!people.is_empty()).then_some(table)
