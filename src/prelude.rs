@@ -30,7 +30,6 @@ mod notebook {
     pub use crate::report::plot::{Axis, Chart, Ink, Series, Span};
     pub use crate::report::{Figure, Section, Table, sim_all};
     pub use crate::reproduction::{Cell, Context, DISCOUNT, Label, Record, Scale, Study};
-    pub use crate::theory::beds::Hat;
     pub use crate::theory::errata::{ErratumRow, errata, recompute};
     pub use crate::theory::optimum::{Optimum, PaperWorld, optimum};
     #[doc(hidden)]

@@ -1,6 +1,5 @@
 //! Assumptions put to the test: what `asm:additive`, `asm:coverage`, `asm:lipschitz` and `asm:margin` give, and what they do not.
 
-use super::regret::second_moment;
 use super::search::{EQUAL, Equalities, Search, climb};
 use super::tabular::Tabular;
 use super::{Budget, Claim, Expected, Verdict};
@@ -237,4 +236,9 @@ fn second_state(later: f64) -> Verdict {
         format!("{process}; S₁ = 0: Q* = {q:?}, P(gap(S₁) ≤ ½) = {}, P(gap(S₂) ≤ ½) = {}", small_gap(0), small_gap(1))
     });
     search.verdict()
+}
+
+/// Σ φφᵀ over the rows.
+fn second_moment(rows: &[f64], d: usize) -> Vec<f64> {
+    (0..d * d).map(|k| rows.chunks_exact(d).map(|φ| φ[k / d] * φ[k % d]).sum()).collect()
 }

@@ -306,11 +306,6 @@ impl Claim {
         Self { runs: path, ..self }
     }
 
-    /// As a consequence of the error with another label.
-    pub(super) const fn under(self, root: &'static str) -> Self {
-        Self { root, ..self }
-    }
-
     /// Whether a statement of the source document is expected to be false, or an assumption of it to fail.
     pub fn is_erratum(&self) -> bool {
         self.kind != Kind::Ours && self.expected == Expected::Refuted

@@ -13,29 +13,21 @@
 //! # Example
 //! ```
 //! use counterfair::theory::{Budget, claims};
-//! let d4 = claims().into_iter().find(|claim| claim.label == "D4").unwrap();
-//! let row = d4.examine(Budget::Quick);
+//! let fair = claims().into_iter().find(|claim| claim.label == "thm:cf").unwrap();
+//! let row = fair.examine(Budget::Quick);
 //! assert!(row.as_expected);
 //! println!("{}: {}", row.verdict.word(), row.verdict.detail());
 //! ```
 
 mod assumptions;
-mod beds;
-mod cf_metric_rate;
-mod circle;
 mod claim;
 mod deployed;
 mod fairness;
-mod fast_rate;
 mod finite;
 mod from_data;
-mod lattice;
-mod lemma_p;
 mod paper_worlds;
 mod preprocessing;
 mod process;
-mod regret;
-mod scaling;
 mod search;
 mod shipped;
 mod stationary;
@@ -45,7 +37,6 @@ mod tabular;
 mod unbounded;
 mod unchecked;
 mod unequal_spread;
-mod unfairness;
 
 pub use claim::{ARITHMETIC, Budget, Claim, Expected, Kind, Law, Quotation, Row, Verdict, Witness};
 pub use stored::{RowsError, read_rows};
@@ -62,15 +53,6 @@ pub fn claims() -> Vec<Claim> {
         stationary::CLAIMS,
         assumptions::CLAIMS,
         preprocessing::CLAIMS,
-        &regret::claims(),
-        lemma_p::CLAIMS,
-        fast_rate::CLAIMS,
-        &unfairness::claims(),
-        beds::CLAIMS,
-        scaling::CLAIMS,
-        &circle::claims(),
-        cf_metric_rate::CLAIMS,
-        lattice::CLAIMS,
         deployed::CLAIMS,
         from_data::CLAIMS,
         unequal_spread::CLAIMS,
@@ -82,9 +64,7 @@ pub fn claims() -> Vec<Claim> {
 
 /// The claims that take little time: all but the rates and coverages, which need dozens of data sets each.
 pub fn swift_claims() -> Vec<Claim> {
-    let long = |claim: &Claim| {
-        claim.label.starts_with("rate:") || claim.label == "bed:lattice" || claim.runs.contains("evaluate::unfairness")
-    };
+    let long = |claim: &Claim| claim.label.starts_with("rate:") || claim.runs.contains("evaluate::unfairness");
     claims().into_iter().filter(|claim| !long(claim)).collect()
 }
 

@@ -96,28 +96,6 @@ impl Equalities {
     }
 }
 
-/// A control for statements with several constants: each is halved in turn, and each time the statement must fall.
-///
-/// Comes back refuted, by the first of them, only if all of them fell.
-pub fn each_halved<const K: usize>(check: impl Fn([f64; K]) -> Verdict) -> Verdict {
-    let mut first = None;
-    for k in 0..K {
-        let mut constants = [1.0; K];
-        constants[k] = 0.5;
-        match check(constants) {
-            Verdict::Refuted { witness } => first = first.or(Some(witness)),
-            standing => return standing,
-        }
-    }
-    match first {
-        None => Verdict::Inconclusive { reason: "there was no constant to halve".into() },
-        Some(mut witness) => {
-            witness.text = format!("each of {K} constants halved in turn; with the first: {}", witness.text);
-            Verdict::Refuted { witness }
-        }
-    }
-}
-
 /// Climbs `ratio` from a random start: coordinates are moved one or all at a time, by steps that shrink when nothing helps.
 ///
 /// Returns the best point found. Deterministic in the stream.
@@ -162,23 +140,6 @@ pub fn between(rng: &mut impl Rng, low: f64, high: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// 2 ≤ 2c₂ and, perhaps, 1 ≤ c₁.
-    fn two_terms(constants: [f64; 2], with_first: bool) -> Verdict {
-        let mut search = Search::new();
-        search.case(2.0, 2.0 * constants[1], || "the second".into());
-        if with_first {
-            search.case(1.0, constants[0], || "the first".into());
-        }
-        search.verdict()
-    }
-
-    #[test]
-    fn halving_refutes_only_if_every_constant_is_needed() {
-        assert!(matches!(each_halved(|c| two_terms(c, true)), Verdict::Refuted { .. }));
-        assert!(matches!(each_halved(|c| two_terms(c, false)), Verdict::NotRefuted { .. }));
-        assert!(matches!(each_halved::<0>(|_| unreachable!()), Verdict::Inconclusive { .. }));
-    }
 
     #[test]
     fn a_side_that_is_no_number_or_negative_is_a_violation() {

@@ -1,10 +1,8 @@
 //! Finite decision processes on which everything can be computed: Q*, Q^π, regret.
 //!
-//! Drawn at random by the thousand, in plain loops whose digits are the same everywhere; `FiniteMdp` is derived from a world instead.
+//! In plain loops; `FiniteMdp` is derived from a world instead.
 
 use crate::kernel::numeric::small;
-use crate::kernel::numeric::{Stream, uniform_index};
-use rand::{Rng, RngExt};
 
 /// A finite Markov decision process. Entries of (s, a) sit at `s * actions + a`.
 #[derive(Debug, Clone)]
@@ -18,35 +16,6 @@ pub struct Tabular {
 }
 
 impl Tabular {
-    /// Rewards on [−1, 1]; transitions that range from deterministic to spread out.
-    pub fn random(states: usize, actions: usize, discount: f64, rng: &mut impl Rng) -> Self {
-        let pairs = states * actions;
-        let rewards = (0..pairs).map(|_| super::search::signed(rng)).collect();
-        let mut transitions = Vec::with_capacity(pairs * states);
-        for _ in 0..pairs {
-            let sharp = rng.random::<f64>() < 0.4;
-            let target = uniform_index(rng, states);
-            let weights: Vec<f64> = (0..states).map(|_| rng.random::<f64>().powi(3) + 1e-3).collect();
-            let total: f64 = weights.iter().sum();
-            let spread = |s: usize| if sharp { f64::from(u8::from(s == target)) } else { weights[s] / total };
-            transitions.extend((0..states).map(spread));
-        }
-        Self { states, actions, discount, rewards, transitions }
-    }
-
-    /// A process of the stream's own size and discount.
-    pub fn drawn(stream: Stream) -> Self {
-        let mut rng = stream.rng();
-        let (states, actions) = (2 + uniform_index(&mut rng, 4), 2 + uniform_index(&mut rng, 2));
-        let discount = super::search::between(&mut rng, 0.05, 0.95);
-        Self::random(states, actions, discount, &mut rng)
-    }
-
-    /// max_a q(s, a).
-    pub fn value(&self, q: &[f64]) -> Vec<f64> {
-        q.chunks_exact(self.actions).map(|row| row.iter().copied().fold(f64::NEG_INFINITY, f64::max)).collect()
-    }
-
     /// The first best action in every state.
     pub fn greedy(&self, q: &[f64]) -> Vec<usize> {
         q.chunks_exact(self.actions)
@@ -58,11 +27,6 @@ impl Tabular {
     pub fn backup(&self, value: &[f64]) -> Vec<f64> {
         let next = self.transitions.chunks_exact(self.states).map(|row| small::dot(row, value));
         self.rewards.iter().zip(next).map(|(r, v)| r + self.discount * v).collect()
-    }
-
-    /// T q, the Bellman optimality operator.
-    pub fn bellman(&self, q: &[f64]) -> Vec<f64> {
-        self.backup(&self.value(q))
     }
 
     /// V^π of a deterministic stationary rule, by one solve.
@@ -101,13 +65,6 @@ impl Tabular {
             rule = improved;
         }
     }
-
-    /// max_s V*(s) − V^π(s); a difference within rounding of two solves is 0.
-    pub fn regret(&self, rule: &[usize]) -> f64 {
-        let best = self.value(&self.optimum());
-        let regret = best.iter().zip(self.value_of(rule)).map(|(b, v)| b - v).fold(0.0, f64::max);
-        if regret < super::search::EQUAL { 0.0 } else { regret }
-    }
 }
 
 /// The whole process in numbers, every digit of them.
@@ -119,9 +76,4 @@ impl std::fmt::Display for Tabular {
             "{states} states, {actions} actions, γ = {discount}, r by (s, a) = {rewards:?}, P(s′|s, a) by (s, a, s′) = {transitions:?}"
         )
     }
-}
-
-/// ‖x − y‖∞.
-pub fn distance(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).fold(0.0, |most: f64, (x, y)| most.max((x - y).abs()))
 }
