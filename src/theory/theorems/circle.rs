@@ -18,7 +18,7 @@ const SIZES: [f64; 6] = [125.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0];
 /// Seeds at each size.
 const SEEDS: u64 = 40;
 /// Seeds of a control, whose slope is far off.
-const CONTROL_SEEDS: u64 = 12;
+const CONTROL_SEEDS: u64 = 20;
 
 /// What the method made of one data set.
 pub struct Made {
