@@ -1,6 +1,7 @@
 //! The theorems, lemmas and rates as data: each with the limit it must keep, a check that runs the kernel, and a control that breaks it.
 //!
 //! Reading order: [`Claim`] (what a row is), [`Limit`] and its judge, [`Found`], then the rows by subject.
+//! [`assert_counterfactually_fair`] and [`assert_counterfactual_states`] ask the same of a policy or a method of one's own.
 
 mod circle;
 mod claim;
