@@ -6,11 +6,11 @@ use super::search::signed;
 use super::{Claim, Found, Limit, Quotation, Run, Worst};
 use crate::kernel::evaluate::evaluate;
 use crate::kernel::learn::features::Polynomial;
-use crate::kernel::learn::{Agent, Clipping, Deployed, Greedy, LinearQ};
+use crate::kernel::learn::{Clipping, Deployed, Greedy, LinearQ};
+use crate::kernel::model::Exogenous;
 use crate::kernel::model::worlds::{Linear, World};
-use crate::kernel::model::{Exogenous, Mechanism};
 use crate::kernel::numeric::{Stream, uniform_index};
-use crate::kernel::preprocess::{Sequential, Unaware};
+use crate::kernel::preprocess::Sequential;
 use crate::theory::FiniteMdp;
 use crate::theory::beds::Circle;
 use rand::Rng;
@@ -95,20 +95,6 @@ pub(super) const CLAIMS: &[Claim] = &[
         runs: "kernel::evaluate::evaluate, kernel::preprocess::Sequential",
         source: METRIC,
         proved_by: &["exact_states_are_treated_alike"],
-        ..Claim::LEMMA
-    },
-    Claim {
-        label: "eq:cf_metric",
-        says: "the kernel's metric is the share of (person, time) at which the two worlds' actions differ, by the definition",
-        assumes: &[
-            "linear world, δ = 1, the rule a = 1{s > 0}, which is unfair",
-            "same noise and same factual actions in both worlds, 500 people, T = 5",
-        ],
-        limit: Limit::Equal,
-        check: by_definition,
-        control: "each world goes on with its own actions",
-        runs: "kernel::evaluate::evaluate",
-        source: METRIC,
         ..Claim::LEMMA
     },
     Claim {
@@ -269,41 +255,4 @@ fn equal_readings(run: Run) -> Found {
         worst.at_most(metric, 0.0, || format!("weights of (1, ŝ⁰, ŝ¹) by action {weights:?}: metric {metric}"));
     }
     worst.found()
-}
-
-fn by_definition(run: Run) -> Found {
-    let world = Linear::new(1.0);
-    let draws = Exogenous::draw(&world, 500, 5, Stream::new(87));
-    let agent = Deployed::new(Unaware { state_dim: 1 }, rule(vec![0.0, 0.0, 0.0, 1.0]));
-    let kernel = evaluate(&world, &agent, &draws, 0.9).unfairness.metric.mean;
-    let defined = metric(&world, &agent, &draws, run);
-    let mut worst = Worst::default();
-    worst.equal(kernel, defined, DIGITS, || format!("{kernel} by the kernel, {defined} by the definition"));
-    worst.found()
-}
-
-/// `eq:cf_metric` from its definition: both worlds with the same noise, the agent asked in each, the factual actions taken in both.
-fn metric(world: &Linear, agent: &dyn Agent, draws: &Exogenous, run: Run) -> f64 {
-    let n = draws.people();
-    let first = |z: usize| -> Vec<f64> { draws.states(0).iter().map(|u| world.initial_mean(z)[0] + u).collect() };
-    let mut states = [first(0), first(1)];
-    let mut memories = [0, 1].map(|z| agent.begin(&vec![z as u32; n], &states[z], draws.coins()));
-    let mut differ = 0;
-    for t in 0..draws.horizon() {
-        let mut chosen = [vec![0; n], vec![0; n]];
-        for (memory, chosen) in memories.iter_mut().zip(&mut chosen) {
-            agent.act(memory, draws.uniforms(t), chosen);
-        }
-        differ += chosen[0].iter().zip(&chosen[1]).filter(|(a, b)| a != b).count();
-        let factual: Vec<u32> = draws.levels().iter().enumerate().map(|(i, &z)| chosen[z as usize][i]).collect();
-        for z in 0..2 {
-            let taken = run.pick(&factual, &chosen[z]);
-            let (mut next, mut rewards) = (vec![0.0; n], vec![0.0; n]);
-            world.mean(z, &states[z], taken, &mut next, &mut rewards);
-            next.iter_mut().zip(draws.states(t + 1)).for_each(|(s, u)| *s += u);
-            agent.advance(&mut memories[z], taken, &next);
-            states[z] = next;
-        }
-    }
-    differ as f64 / (n * draws.horizon()) as f64
 }
