@@ -65,17 +65,16 @@ const LEAST: (usize, usize) = (6, 20);
 
 /// What a row lacks that every row must have, whatever it found.
 fn undisciplined(row: &Row) -> Option<String> {
-    for found in [&row.stated, &row.control] {
-        match found {
-            Found::Slope(slope) if slope.sizes.len() < LEAST.0 || slope.seeds < LEAST.1 => {
-                return Some(format!("{} sizes and {} seeds are too few", slope.sizes.len(), slope.seeds));
-            }
-            Found::Sides(worst) if worst.text.is_empty() => return Some("the worst case is not in words".into()),
-            _ => {}
+    if let Some(slope) = row.slope() {
+        if slope.sizes.len() < LEAST.0 || slope.seeds < LEAST.1 {
+            return Some(format!("{} sizes and {} seeds are too few", slope.sizes.len(), slope.seeds));
+        }
+        if row.control.slope().is_none() {
+            return Some("the control has no slope".into());
         }
     }
-    let measured = row.claim.limit.slope().is_some();
-    (measured && row.control.slope().is_none()).then(|| "the control has no slope".into())
+    let wordless = |found: &Found| matches!(found, Found::Sides(worst) if worst.text.is_empty());
+    [&row.stated, &row.control].into_iter().any(wordless).then(|| "the worst case is not in words".into())
 }
 
 /// What became of every claim, and how every erratum stands in the document: words, no digits.

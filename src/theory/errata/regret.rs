@@ -326,7 +326,7 @@ fn swapped_arms() -> Witness {
         Sides::at_most(regret, c * d * l * ε / (λ0 * (λ0 - 4.0 * d * l * ε) * f64::powi(1.0 - γ, 3)))
     };
     Witness {
-        text: "one state, two arms, r = (1.9ε, 0), r̂ = (0.9ε, ε), ε = 0.01, one-hot φ, λ₀ = ½, γ = ½, R = 1: regret 1.9ε/(1−γ); φ does not depend on the state, so any L > 0 will do, and for each C one of them makes the bound half the regret".into(),
+        text: "one state, two arms, r = (1.9ε, 0), r̂ = (0.9ε, ε), ε = 0.01, one-hot φ, λ₀ = ½, γ = ½, R = 1: regret 1.9ε/(1−γ); φ does not depend on the state, so any L > 0 will do, and for each C one of them makes the bound half the regret; the other terms vanish with n and B".into(),
         printed: against_every_constant(of),
         corrected: Sides::at_most(regret, 4.0 * ε / (f64::sqrt(λ0) * f64::powi(1.0 - γ, 2))),
     }
@@ -354,7 +354,7 @@ fn stopped_early() -> Witness {
     let regret = f64::max(best[0][0], best[0][1]) - best[0][greedy];
     let term = γ.powi(3) / f64::powi(1.0 - γ, 2);
     Witness {
-        text: "γ = 0.3, B = 3, exact value iteration from 0: one action leads after three steps to reward 1 for ever, the other, with 0.01 at once, to −1 for ever; three iterations see 0.01 alone. Regret 2·0.027/0.7 − 0.01 = 0.0671, third term 0.027/0.49 = 0.0551".into(),
+        text: "γ = 0.3, B = 3, exact value iteration from 0: one action leads after three steps to reward 1 for ever, the other, with 0.01 at once, to −1 for ever; three iterations see 0.01 alone. Regret 2·0.027/0.7 − 0.01 = 0.0671, third term 0.027/0.49 = 0.0551; ε = 0, and the second term vanishes with n".into(),
         printed: Sides::at_most(regret, term),
         corrected: Sides::at_most(regret, 2.0 * term),
     }
