@@ -1,6 +1,7 @@
 //! `counterfair simulate`.
 
 use super::error::CliError;
+use super::files::Files;
 use super::options::Rows;
 use super::output::{say, stage};
 use counterfair::files::{Columns, write};
@@ -39,6 +40,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     if !arguments.delta.is_finite() {
         return Err(CliError::Argument(format!("--delta is {}, not a finite number", arguments.delta)));
     }
+    Files::default().writing("--out", [&arguments.out]).check_writable()?;
     let unknown = || CliError::Argument(format!("there is no world {:?}", arguments.world));
     let world = by_name(&arguments.world, arguments.delta).ok_or_else(unknown)?;
     let stream = Stream::new(arguments.seed).named("simulate");

@@ -52,7 +52,7 @@ impl From<BudgetName> for Budget {
 pub fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
     let start = Instant::now();
     let files = Files::default().reading("--from", &args.from);
-    args.out.iter().fold(files, |files, folder| files.filling("--out", folder, |_| true)).check()?;
+    args.out.iter().fold(files, |files, folder| files.filling("--out", folder, |_| true)).check_writable()?;
     let budget = Budget::from(args.budget);
     let rows = match &args.from {
         None => examined(budget),

@@ -1,6 +1,6 @@
 //! Which column of a file means what.
 
-use super::error::{DataError, excerpt, listing};
+use super::error::{DataError, columns_of, excerpt};
 use crate::kernel::people::PRODUCT;
 use serde::{Deserialize, Serialize};
 
@@ -46,11 +46,9 @@ impl Columns {
 impl Columns {
     /// A column is one state, or one attribute, or has one other role; an attribute may be what decides (the action) but not a state.
     fn each_named_once(&self) -> Result<(), DataError> {
-        let mut named: Vec<(&str, &'static str)> = vec![(&self.id, "id"), (&self.time, "time")];
-        for (name, role) in self
-            .level
-            .iter()
-            .map(|name| (name, "attribute"))
+        let mut named: Vec<(&str, &'static str)> = vec![(&self.id, "id")];
+        for (name, role) in std::iter::once((&self.time, "time"))
+            .chain(self.level.iter().map(|name| (name, "attribute")))
             .chain([(&self.action, "action"), (&self.reward, "reward")])
             .chain(self.states.iter().map(|name| (name, "state")))
         {
@@ -86,14 +84,16 @@ impl Roles {
             match (positions.next(), positions.next()) {
                 (Some(j), None) => Ok(j),
                 (Some(_), Some(_)) => Err(DataError::RepeatedColumn { file: file.into(), column: excerpt(name) }),
-                (None, _) => {
-                    Err(DataError::MissingColumn { file: file.into(), column: excerpt(name), found: listing(header) })
-                }
+                (None, _) => Err(DataError::MissingColumn {
+                    file: file.into(),
+                    column: excerpt(name),
+                    found: columns_of(header),
+                }),
             }
         };
         if columns.level.is_empty() {
             let column = "for the level (none was named)".to_string();
-            return Err(DataError::MissingColumn { file: file.into(), column, found: listing(header) });
+            return Err(DataError::MissingColumn { file: file.into(), column, found: columns_of(header) });
         }
         columns.each_named_once()?;
         let mut roles = Self {
@@ -121,7 +121,7 @@ impl Roles {
             return Err(DataError::RepeatedColumn { file: file.into(), column: header[pair[0].1].clone() });
         }
         if numbered.is_empty() {
-            return Err(DataError::NoStates { file: file.into(), found: listing(header) });
+            return Err(DataError::NoStates { file: file.into(), found: columns_of(header) });
         }
         Ok(numbered.into_iter().map(|(_, j)| j).collect())
     }
