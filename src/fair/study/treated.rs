@@ -1,5 +1,6 @@
 //! Who is treated, by level and over time, and who would be treated differently in another world.
 
+use super::changes::Changes;
 use super::cross_fit::Crossed;
 use super::extremes::{Intervals, Share};
 use super::{CONFIDENCE, Number, SideBySide, StudySettings};
@@ -17,6 +18,8 @@ pub struct Treated {
     pub replicates: usize,
     /// Shares of actions over time, for what people received and for Ours.
     pub over_time: Vec<OverTime>,
+    /// What Ours would change of what was received.
+    pub changes: Option<Changes>,
     /// The share of people of whom Ours would decide at least one decision in ten otherwise in another world, on average over refits; `None`
     /// where other worlds are not known.
     pub people_affected: Option<f64>,
@@ -102,6 +105,7 @@ impl Treated {
             measures,
             replicates: settings.group_replicates,
             over_time,
+            changes: along("Ours").map(|ours| Changes::of(panel, ours)),
             people_affected: (!by_person.is_empty()).then(|| affected as f64 / panel.people().max(1) as f64),
             people: order.iter().take(settings.show_ids).map(person).collect(),
         }
