@@ -50,7 +50,7 @@
 //! | [`nets`] | the paper's networks |
 //! | [`estimate`] | what is learned from recorded data: mechanisms, noise, the stable learner |
 //! | [`audit`] | what a policy is worth and how fair it is, from recorded data |
-//! | `theory` | exact optima, worlds that can be listed, test beds, and the claims (feature `theory`) |
+//! | `theory` | exact optima, worlds that can be listed, theorems as checks, and errata (feature `theory`) |
 //! | `reproduction`, `report` | the paper's figures and tables, and how they are shown (feature `report`) |
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

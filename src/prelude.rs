@@ -31,12 +31,14 @@ mod notebook {
     pub use crate::report::{Figure, Section, Table, sim_all};
     pub use crate::reproduction::{Cell, Context, DISCOUNT, Label, Record, Scale, Study};
     pub use crate::theory::beds::Hat;
+    pub use crate::theory::errata::{ErratumRow, errata, recompute};
     pub use crate::theory::optimum::{Optimum, PaperWorld, optimum};
     #[doc(hidden)]
     pub use crate::theory::rules::Replay;
     #[doc(hidden)]
     pub use crate::theory::rules::{Alternatives, Paths, StrictUnfairness, paths, strict_unfairness};
-    pub use crate::theory::{Bounds, Budget, Kind, Row, bounds};
+    pub use crate::theory::theorems::{Claim, Row, examine, theorems};
+    pub use crate::theory::{Bounds, bounds};
 }
 #[cfg(feature = "report")]
 pub use notebook::*;

@@ -20,7 +20,7 @@ pub enum CliError {
     #[error(transparent)]
     Folder(#[from] counterfair::report::study::FolderError),
     #[error("{file}: {source}")]
-    Rows { file: String, source: counterfair::theory::RowsError },
+    Rows { file: String, source: counterfair::theory::theorems::RowsError },
     #[error("{file}: {source}")]
     Read { file: String, source: std::io::Error },
     #[error(transparent)]

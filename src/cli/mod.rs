@@ -50,7 +50,7 @@ enum Command {
     Learn(learn::Arguments),
     /// How good and how fair a policy is on a file
     Evaluate(evaluate::Arguments),
-    /// The theory as executable claims: verdicts, witnesses, controls
+    /// The theorems as checks, each with its limit, margin and control, and the errata with their witnesses
     Verify(verify::VerifyArgs),
     /// What the paper in `paper/` is built from
     Report(report::Arguments),

@@ -6,14 +6,15 @@ use super::studies::{StudyError, given};
 use clap::Args;
 use counterfair::files::WriteError;
 use counterfair::report::{
-    Manifest, Report, Section, claims as claims_section, learners, real_data, regret, semi, sim_all,
+    Manifest, Report, Section, learners, real_data, regret, semi, sim_all, theorems as theorems_section,
 };
 use counterfair::reproduction::{
     Context, DISCOUNT, Finished, Grid, Label, Learner, Merged, PaperWorld, Plan, Progress, Record, RunError, Scale,
     Selection, Shard, Stages, merge as join, run, select,
 };
+use counterfair::theory::errata::{errata, recompute};
 use counterfair::theory::optimum::optimum;
-use counterfair::theory::{Budget, Row, claims, examine, swift_claims};
+use counterfair::theory::theorems::{Examined, examine, swift};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -133,9 +134,9 @@ const ABOUT_TO: &str = "counterfair without a command: a quick reproduction of t
                         it writes out/report/index.html (Ctrl-C stops it, nothing else is touched).\n\
                         For your own data: counterfair study --data FILE. All commands: counterfair --help.";
 
-/// The claims that take little time, examined.
-fn swift_rows() -> Vec<Row> {
-    examine(&swift_claims(), Budget::Quick, |_| {})
+/// The claims that take little time, and all errata.
+fn swift_rows() -> Examined {
+    Examined { theorems: examine(&swift(), |_| {}), errata: recompute(&errata()) }
 }
 
 /// Does cells and, unless only a shard was asked for, writes the report.
@@ -147,7 +148,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), ReproduceError> {
 }
 
 /// The same, with a section of claims in the report if there are any.
-fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Vec<Row>>) -> Result<(), ReproduceError> {
+fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Examined>) -> Result<(), ReproduceError> {
     let start = Instant::now();
     for (option, value) in [("threads", args.threads.map(|t| t as u64)), ("seeds", args.seeds)] {
         if let Some(value @ 0) = value {
@@ -173,10 +174,7 @@ fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Vec<Ro
         return Ok(say(format!("{} cells of shard {} in {}", records.len(), args.shard, file.display()))?);
     }
     let manifest = manifest(&records, resumed, args.threads);
-    let theory = examined().map(|rows| {
-        let left_out = claims().len() - rows.len();
-        claims_section(&rows, Budget::Quick, left_out)
-    });
+    let theory = examined().map(|examined| theorems_section(&examined));
     let selections = select(std::slice::from_ref(&grid), &records, context.studies());
     let mut sections = sections(&selections, &context);
     sections.extend(given.left_out.filter(|_| asks_for_studies(&labels)));

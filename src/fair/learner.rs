@@ -6,12 +6,12 @@ use super::{
     Error, Manifest, Method, People, Policy, Preprocessed, Preprocessing, Seen, StoredQ, preprocess, reservation,
     warnings,
 };
-use crate::audit::{Stability, decision_values, stability};
+use crate::audit::{Stability, stability};
 use crate::estimate::stable_q::{Coordinates, StableQ, StableSettings, stable_fitted_q};
 use crate::estimate::{Certificate, FitError, FitSettings, RefitError, Refitter, fit};
 use crate::fair::Features;
 use crate::kernel::learn::features::Polynomial;
-use crate::kernel::learn::{ActionValue, FittedQ, LinearQ, Outcome, Settings, fitted_q_iteration};
+use crate::kernel::learn::{ActionValue, FittedQ, LinearQ, Outcome, Settings, decision_values, fitted_q_iteration};
 use crate::kernel::numeric::Stream;
 use crate::kernel::people::Panel;
 use crate::kernel::preprocess::{Experience, Full, Preprocessor, Sequential, Unaware, View, batch};

@@ -18,7 +18,7 @@ mod sim_all_panels;
 pub mod study;
 mod table;
 
-pub use claims::{Detail, claims, claims_listing, claims_table};
+pub use claims::{errata_table, slopes_table, theorems, theorems_table};
 pub use learners::learners;
 pub use manifest::Manifest;
 pub use page::{Figure, Report, Section};

@@ -153,7 +153,7 @@ impl Report {
         let here: Vec<&Section> = self.sections.iter().filter(|s| s.label == CLAIMS).collect();
         let opening = "<p>Every checked statement of the paper, as printed and as corrected, with what became of it. \
                        <a href=\"index.html\">Figures and tables</a> are on the first page.</p>\n";
-        self.page("The theory as executable claims", &here, opening)
+        self.page("Theorems and errata", &here, opening)
     }
 
     /// What was found, one figure, and the words that figures use.
@@ -170,9 +170,11 @@ impl Report {
                 format!("<li><a href=\"#{}\">{}</a>: {}</li>\n", anchor(&s.label), escape(&s.title), inline(line))
             })
             .collect();
-        lines.extend(claims.and_then(|s| s.seen.first()).map(|line| {
-            format!("<li><a href=\"claims.html\">The theory as executable claims</a>: {}</li>\n", inline(line))
-        }));
+        lines.extend(
+            claims
+                .and_then(|s| s.seen.first())
+                .map(|line| format!("<li><a href=\"claims.html\">Theorems and errata</a>: {}</li>\n", inline(line))),
+        );
         let figure = others().flat_map(|s| &s.figures).next().map_or(String::new(), |f| {
             format!(
                 "<figure>\n{}\n<figcaption>{}</figcaption>\n</figure>\n",
@@ -193,7 +195,7 @@ impl Report {
         let mut links: Vec<String> =
             sections.iter().map(|s| format!("<a href=\"#{}\">{}</a>", anchor(&s.label), escape(&s.title))).collect();
         if self.has_two_pages() && !sections.iter().any(|s| s.label == CLAIMS) {
-            links.push("<a href=\"claims.html\">The theory as executable claims</a>".into());
+            links.push("<a href=\"claims.html\">Theorems and errata</a>".into());
         }
         let links = links.join("\n");
         let entries: String = self

@@ -13,8 +13,8 @@ mod people;
 mod rules;
 
 pub use audited::{against_correlation, fairness, followers, noise_models, treated, worth};
-pub(super) use claims::law_chart;
-pub use claims::{Examined, about, law_panels, laws, verdicts};
+pub(super) use claims::slope_chart;
+pub use claims::slope_panels;
 pub use gallery::{Captioned, Gallery, Picture};
 pub use grid::{rates_over_size, unfairness_by_strength};
 pub use judged::{comparison, rates, shares};

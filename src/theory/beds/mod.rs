@@ -11,7 +11,7 @@ mod hat;
 mod lattice;
 mod tent;
 
-pub use circle::{Circle, CircleFit, Reader, Weights};
+pub use circle::{Circle, CircleFit, Harmonics, Reader, Weights};
 pub use hat::{Hat, HatRule};
 pub use lattice::{Lattice, Pairs};
 pub use tent::{Axis, Tent, TentError};

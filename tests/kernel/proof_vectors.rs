@@ -1,10 +1,10 @@
 //! The kernel against exact rational arithmetic: rows computed by the very term that `proofs/` proves correct.
 
-use counterfair::kernel::model::Mechanism;
-use counterfair::kernel::model::NoiseLaw;
-use counterfair::kernel::model::worlds::Linear;
-use counterfair::kernel::people::{Labels, Panel, PanelBuilder, Person};
-use counterfair::kernel::preprocess::{Augmented, Experience, Sequential, batch};
+use counterfair_kernel::model::Mechanism;
+use counterfair_kernel::model::NoiseLaw;
+use counterfair_kernel::model::worlds::Linear;
+use counterfair_kernel::people::{Labels, Panel, PanelBuilder, Person};
+use counterfair_kernel::preprocess::{Augmented, Experience, Sequential, batch};
 use serde_json::Value;
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use std::path::Path;
 const AGREEMENT: f64 = 1e-12;
 
 fn file() -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs/vectors.json");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proofs/vectors.json");
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 

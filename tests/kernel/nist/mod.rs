@@ -5,8 +5,8 @@
 
 mod data;
 
-use counterfair::kernel::numeric::tolerance;
-use counterfair::kernel::numeric::{Gram, LeastSquares, least_squares};
+use counterfair_kernel::numeric::tolerance;
+use counterfair_kernel::numeric::{Gram, LeastSquares, least_squares};
 use data::*;
 
 const CERTIFIED_DIGITS: f64 = 15.0;

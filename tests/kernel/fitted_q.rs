@@ -1,10 +1,10 @@
 //! Fitted Q iteration against closed forms and exact value iteration.
 
-use counterfair::kernel::learn::features::OneHot;
-use counterfair::kernel::learn::features::{FeatureMap, Polynomial};
-use counterfair::kernel::learn::{ActionValue, Clipping, FittedQError, Outcome, Settings, fitted_q_iteration};
-use counterfair::kernel::people::{Labels, Panel, PanelBuilder, Person};
-use counterfair::kernel::preprocess::{Experience, StateOnly, Unaware, batch};
+use counterfair_kernel::learn::features::OneHot;
+use counterfair_kernel::learn::features::{FeatureMap, Polynomial};
+use counterfair_kernel::learn::{ActionValue, Clipping, FittedQError, Outcome, Settings, fitted_q_iteration};
+use counterfair_kernel::people::{Labels, Panel, PanelBuilder, Person};
+use counterfair_kernel::preprocess::{Experience, StateOnly, Unaware, batch};
 
 /// Exact arithmetic up to rounding: sums of a few dozen numbers near 10.
 const ROUNDING: f64 = 1e-12;
