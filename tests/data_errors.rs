@@ -106,29 +106,29 @@ fn a_ragged_row_is_counted() {
     assert_error!(
         error("a,1,x,,,1\na,2,x,go,1\n", &incoming()),
         DataError::Ragged { .. },
-        "panel.csv, line 3: 5 cells, but the header has 6; the row begins with \"a\""
+        "panel.csv, line 3: 5 cells, but the header has 6"
     );
     assert_error!(
         error("a,1,x,,,1,7\n", &incoming()),
         DataError::Ragged { .. },
-        "panel.csv, line 2: 7 cells, but the header has 6; the row begins with \"a\""
+        "panel.csv, line 2: 7 cells, but the header has 6"
     );
 }
 
 #[test]
-fn bytes_that_are_not_text_are_shown_with_a_mark() {
+fn bytes_that_are_not_text_have_a_place() {
     const WINDOWS: &str = "; a file from Windows or an older program is often --encoding windows-1252";
     let mut file = HEADER.as_bytes().to_vec();
     file.extend_from_slice(b"a,1,x,,,1\nb,1,m\xfcnner,,,1\n");
     assert_error!(
         error_of(&file, &incoming()),
         DataError::NotText { .. },
-        format!("panel.csv, line 3, column z1: \"m\u{fffd}nner\" is not valid UTF-8{WINDOWS}")
+        format!("panel.csv, line 3, column z1: the cell is not valid UTF-8{WINDOWS}")
     );
     assert_error!(
         error_of(b"ID,time\xff\n", &incoming()),
         DataError::NotText { .. },
-        format!("panel.csv, line 1, column 2: \"time\u{fffd}\" is not valid UTF-8{WINDOWS}")
+        format!("panel.csv, line 1, column 2: the cell is not valid UTF-8{WINDOWS}")
     );
 }
 

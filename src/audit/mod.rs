@@ -29,6 +29,7 @@ pub(crate) use holm::holm;
 pub use panel_audit::{AuditError, PanelAudit, PanelDraws, audit, probabilities_along};
 pub use simulated::{Refitted, SimulatedValue, Simulation, SimulationError, simulated_values};
 pub use stability::{Stability, stability};
+pub(crate) use unfairness::wilson;
 pub use unfairness::{
     Carried, CrossFitted, HeldOut, ParityGap, UnfairnessError, UnfairnessLaw, Yardstick, cross_fitted_unfairness,
     parity_gap, parity_gap_of, unfairness,

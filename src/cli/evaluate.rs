@@ -8,6 +8,7 @@ use super::program::{NamedCommand, PolicyOptions};
 use super::progress::{EVALUATE, stages};
 use counterfair::audit::recorded::StayingModel;
 use counterfair::audit::recorded::{Dropout, RecordedSettings, RecordedValue, Resampled};
+use counterfair::fair::study::Bounded;
 use counterfair::fair::{Audit, AuditSettings, JUDGED, Policy};
 use counterfair::kernel::numeric::Estimate;
 use counterfair::kernel::numeric::Law;
@@ -229,13 +230,14 @@ fn as_tables(policy: &Policy, panel: &Panel, audit: &Audit, weighed: bool) -> St
                 row(format!("{} against {}", name(*a), name(*b)), share.mean(), share.interval(CONFIDENCE))
             });
             line!(out, "{}", table(&["decisions that differ between worlds", "share", "95 % interval"], rows));
-            let (low, high) = law.interval(CONFIDENCE);
+            let Bounded { number, upper } = Bounded::from(&law.metric);
+            let (low, high) = number.interval.unwrap_or(law.interval(CONFIDENCE));
             line!(
                 out,
                 "CF metric {}, interval {}: at most {} with 95 % confidence, if noise is as modelled",
                 decimal(law.mean(), 4),
                 from_to(low, high),
-                decimal(law.upper(CONFIDENCE), 4)
+                decimal(upper, 4)
             );
             if let Some(bound) = law.finite_sample_bound {
                 line!(out, "at most {bound:.4} for any number of judged people");
@@ -319,7 +321,9 @@ fn add_sensitivity(out: &mut String, sensitivity: &counterfair::fair::Sensitivit
 }
 
 fn of_law(law: &Law) -> Value {
-    json!({ "mean": law.mean(), "standard_error": law.standard_error(), "interval": law.interval(CONFIDENCE), "upper": law.upper(CONFIDENCE) })
+    let Bounded { number, upper } = Bounded::from(law);
+    let interval = number.interval.unwrap_or(law.interval(CONFIDENCE));
+    json!({ "mean": law.mean(), "standard_error": law.standard_error(), "interval": interval, "upper": upper })
 }
 
 fn of_estimate(estimate: &Estimate) -> Value {

@@ -42,7 +42,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     debug_assert!(arguments.paper, "the only report there is");
     let files = Files::default().reading("--peers", [&arguments.peers]).reading_in("--proofs", &arguments.proofs);
     let files = arguments.cells.iter().fold(files, |files, folder| files.reading_in("--cells", folder));
-    files.reading_in("--results", &arguments.results).filling("--out", &arguments.out, |_| true).check()?;
+    files.reading_in("--results", &arguments.results).filling("--out", &arguments.out, |_| true).check_writable()?;
     let studies = given(None, None)?.studies;
     // Verdicts that are about to be made anew may be on claims that nobody makes any more.
     let read = if arguments.refresh { Results::read_all_but_verdicts } else { Results::read };

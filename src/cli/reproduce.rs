@@ -93,6 +93,9 @@ pub enum ReproduceError {
     /// A file that is read would be written.
     #[error(transparent)]
     SameFile(#[from] counterfair::files::SameFile),
+    /// The folder cannot be written to.
+    #[error(transparent)]
+    Folder(#[from] counterfair::report::study::FolderError),
     /// What was to be printed could not be.
     #[error(transparent)]
     Output(#[from] std::io::Error),
@@ -123,7 +126,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), ReproduceError> {
         }
     }
     let files = Files::default().reading("--data", &args.data).reading("--star", &args.star);
-    filled(files, &args.out).check()?;
+    check(&filled(files, &args.out))?;
     let (scale, labels) = asked_for(args);
     let given = given(args.data.as_deref(), args.star.as_deref())?;
     let context = Context::new(given.studies);
@@ -155,6 +158,12 @@ fn filled(files: Files, out: &Path) -> Files {
     files.filling("--out", out, |name| name.ends_with(".jsonl")).filling("--out", &out.join("report"), |_| true)
 }
 
+/// What can be seen before any work.
+fn check(files: &Files) -> Result<(), ReproduceError> {
+    files.check()?;
+    Ok(files.check_folders()?)
+}
+
 /// Whether a study that is left out matters to those who asked for these labels.
 fn asks_for_studies(labels: &[Label]) -> bool {
     labels.iter().any(|label| matches!(label, Label::RealData | Label::RealActionPercentage))
@@ -179,7 +188,7 @@ pub fn merge(args: &MergeArgs) -> Result<(), ReproduceError> {
     let start = Instant::now();
     let out = args.out.clone().unwrap_or_else(|| args.folders[0].clone());
     let files = Files::default().reading("--data", &args.data).reading("--star", &args.star);
-    filled(files, &out).check()?;
+    check(&filled(files, &out))?;
     let context = Context::new(given(args.data.as_deref(), args.star.as_deref())?.studies);
     let Merged { contents, missing, damaged } = join(&args.folders, &out, &context, args.partial)?;
     for (file, damage) in damaged {

@@ -1,6 +1,7 @@
 //! `counterfair simulate`.
 
 use super::error::CliError;
+use super::files::Files;
 use super::options::Rows;
 use super::output::{say, say_wrapped};
 use super::progress::stage;
@@ -144,6 +145,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     if !delta.is_finite() {
         return Err(CliError::Argument(format!("--delta is {delta}, not a finite number")));
     }
+    Files::default().writing("--out", [&arguments.out]).check_writable()?;
     let unknown = || CliError::Argument(format!("there is no world {:?}", arguments.world));
     let world = by_name(&arguments.world, delta).ok_or_else(unknown)?;
     let stream = Stream::new(arguments.seed).named("simulate");

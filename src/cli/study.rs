@@ -138,13 +138,12 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     if !arguments.overwrite {
         report::check(&folder)?;
     }
-    report::writable(&folder)?;
     Files::default()
         .reading("--data", [&arguments.data.data])
         .reading("--preprocessing", &arguments.preprocessing)
         .running("--policy-command", &arguments.policy_command)
         .filling("--out", &folder, report::may_write(&folder))
-        .check()?;
+        .check_writable()?;
     let found = stages(&STUDY, |watch| {
         watch("reading");
         let people =

@@ -35,7 +35,7 @@ pub struct VerifyArgs {
 pub fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
     let start = Instant::now();
     let files = Files::default().reading("--from", &args.from);
-    args.out.iter().fold(files, |files, folder| files.filling("--out", folder, |_| true)).check()?;
+    args.out.iter().fold(files, |files, folder| files.filling("--out", folder, |_| true)).check_writable()?;
     let examined = match &args.from {
         None => everything(),
         Some(path) => {

@@ -1,6 +1,6 @@
 //! Which column of a file means what.
 
-use super::error::{DataError, excerpt, listing};
+use super::error::{DataError, columns_of, excerpt, seems_data};
 use super::near::Purpose;
 use super::wide::Wide;
 use crate::kernel::people::PRODUCT;
@@ -81,11 +81,9 @@ impl Columns {
 impl Columns {
     /// A column is one state, or one attribute, or has one other role; an attribute may be what decides (the action) but not a state.
     fn each_named_once(&self) -> Result<(), DataError> {
-        let mut named: Vec<(&str, &'static str)> = vec![(&self.id, "id"), (&self.time, "time")];
-        for (name, role) in self
-            .level
-            .iter()
-            .map(|name| (name, "attribute"))
+        let mut named: Vec<(&str, &'static str)> = vec![(&self.id, "id")];
+        for (name, role) in std::iter::once((&self.time, "time"))
+            .chain(self.level.iter().map(|name| (name, "attribute")))
             .chain([(&self.action, "action"), (&self.reward, "reward")])
             .chain(self.states.iter().map(|name| (name, "state")))
         {
@@ -141,8 +139,8 @@ impl Roles {
         }
         let problems = Box::new(ColumnProblems {
             problems: search.problems,
-            found: listing(header),
-            wide: Wide::find(header, &columns.id, file),
+            found: columns_of(header),
+            wide: if seems_data(header) { None } else { Wide::find(header, &columns.id, file) },
         });
         Err(DataError::Columns { file: file.into(), problems })
     }
@@ -184,7 +182,8 @@ impl<'a> Search<'a> {
     fn new(columns: &Columns, header: &'a [String]) -> Self {
         let Columns { id, time, level, action, reward, states } = columns;
         let asked: Vec<&String> = [id, time, action, reward].into_iter().chain(level).chain(states).collect();
-        let free = header.iter().filter(|name| !asked.contains(name)).map(String::as_str).collect();
+        let known = if seems_data(header) { &[] } else { header };
+        let free = known.iter().filter(|name| !asked.contains(name)).map(String::as_str).collect();
         Self { header, free, problems: vec![] }
     }
 

@@ -258,7 +258,7 @@ impl MemoryFile {
             && person.view.len() == *width
             && !person.states.is_empty()
             && person.states.len().is_multiple_of(*state_dim);
-        if fits { Ok(person) } else { Err(damaged(&self.file, &format!("the record of {id}"), "its parts do not fit")) }
+        if fits { Ok(person) } else { Err(damaged(&self.file, "the record of a person", "its parts do not fit")) }
     }
 }
 

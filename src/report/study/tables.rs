@@ -17,6 +17,8 @@ pub(super) fn all(study: &Study) -> Vec<Numbers> {
         fair_values(study).map(|table| ("4-fair-value", table, false)),
         unfairness(study).map(|table| ("4-unfairness", table, false)),
         carried(study).map(|table| ("4-support", table, true)),
+        changes(study).map(|table| ("5-changes", table, false)),
+        who_changes(study).map(|table| ("5-who-changes", table, false)),
         measures(study).map(|table| ("5-groups", table, false)),
         by_level(study).map(|table| ("5-value-by-level", table, false)),
         people(study).map(|table| ("5-people", table, false)),
@@ -263,6 +265,45 @@ fn carried(study: &Study) -> Option<Table> {
             row.effective_people.map_or("–".into(), |n| plain(n, 0)),
             row.held.map_or("–".into(), percent),
             or_dash(row.doubly_robust.as_ref()),
+        ]);
+    }
+    Some(table)
+}
+
+fn changes(study: &Study) -> Option<Table> {
+    let changes = study.treated.as_ref()?.changes.as_ref()?;
+    let actions = study.data.actions.iter().map(|action| shown(action));
+    let mut table = Table::new(
+        "What was received, and what Ours would do in its place along the same histories: decisions, and their share of those with the action \
+         received.",
+        1,
+        std::iter::once("received".to_string()).chain(actions.clone().map(|action| format!("Ours: {action}"))),
+    );
+    for (received, ours) in actions.zip(&changes.decisions) {
+        let all: f64 = ours.iter().sum();
+        let cell = |n: &f64| if all > 0.0 { format!("{} ({})", plain(*n, 0), percent(n / all)) } else { "–".into() };
+        table.push(std::iter::once(received).chain(ours.iter().map(cell)));
+    }
+    Some(table)
+}
+
+fn who_changes(study: &Study) -> Option<Table> {
+    let changes = study.treated.as_ref()?.changes.as_ref()?;
+    let mut table = Table::new(
+        "Who would receive something else under Ours: people with at least one other decision, and decisions, by level.",
+        1,
+        ["level", "people", "with a change", "share", "decisions", "changed", "share"],
+    );
+    for level in &changes.by_level {
+        let share = |changed: f64, all: usize| percent(changed / all.max(1) as f64);
+        table.push([
+            shown(&level.level),
+            level.people.to_string(),
+            plain(level.people_changed, 0),
+            share(level.people_changed, level.people),
+            level.decisions.to_string(),
+            plain(level.decisions_changed, 0),
+            share(level.decisions_changed, level.decisions),
         ]);
     }
     Some(table)
