@@ -3,6 +3,7 @@
 use counterfair::fair::study::{StudySettings, study};
 use counterfair::prelude::*;
 use counterfair::report::study::sentence;
+use counterfair::reproduction::{ScoreScale, WeeklyCalls};
 use std::path::Path;
 
 const README: &str = include_str!("../README.md");
@@ -39,6 +40,15 @@ fn the_study_says_the_sentence_that_is_quoted() {
     let said = sentence(&found);
     let quoted: String = README.lines().filter_map(|line| line.strip_prefix("> ")).collect::<Vec<_>>().join(" ");
     assert_eq!(said, quoted);
+}
+
+#[test]
+fn the_file_is_what_the_command_beside_it_makes() {
+    let trial = WeeklyCalls { scale: ScoreScale::Exact, ..WeeklyCalls::default() };
+    let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("weekly-calls.csv");
+    trial.write(&made, 300, 12, 1).unwrap();
+    let read = |path: &Path| std::fs::read_to_string(path).unwrap();
+    assert!(read(&made) == read(Path::new("notebooks/data/weekly-calls.csv")), "made anew, the file is another");
 }
 
 #[test]

@@ -43,7 +43,8 @@ I have a file, one row per person and time: what can it tell me?
 I have no file and want to try:
   counterfair simulate --world weekly-calls --n 600 --t 12 --out people.csv
 I want a policy, and then its decisions:
-  counterfair learn --data FILE --save policy.json    counterfair decide --policy policy.json
+  counterfair learn --data FILE --save policy.json
+  counterfair decide --policy policy.json
 I want to see the paper's figures, in about a minute:
   counterfair reproduce --quick";
 

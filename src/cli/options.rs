@@ -1,7 +1,7 @@
 //! Options that several commands share: where data come from and what to fit.
 
 use super::error::CliError;
-use super::output::{note, warn};
+use super::output::{note, note_wrapped, warn};
 use clap::{Args, ValueEnum};
 use counterfair::estimate::{Basis, FitSettings, LevelCode, NoiseChoice, OutputSet, Pooling};
 use counterfair::fair::{People, Preprocessing};
@@ -219,10 +219,10 @@ pub const LISTED: usize = 20;
 /// What was found out about a file, what was cut on request, and what is odd about it.
 pub fn say_about(people: &People) {
     for line in people.notes() {
-        note(format_args!("{}: {line}", people.name()));
+        note_wrapped(format_args!("{}: {line}", people.name()));
     }
     if let Some(sample) = people.sample() {
-        note(format_args!("{}: {sample}", people.name()));
+        note_wrapped(format_args!("{}: {sample}", people.name()));
     }
     let repairs = people.repairs();
     let (cuts, gaps) = people.cuts();

@@ -25,7 +25,8 @@ pub(super) fn assemble(table: Table, options: &ReadOptions) -> Result<Read, Data
     }
     let (order, starts) = by_person_and_time(&table);
     let firsts = starts.windows(2).map(|pair| &table.rows[order[pair[0]]]);
-    let rows = of_first_rows(firsts.map(|row| row.action().is_some() || row.reward().is_some()), &table.source.file)?;
+    let looked = firsts.map(|row| ((table.source.line)(row.line), row.action().is_some() || row.reward().is_some()));
+    let rows = of_first_rows(looked, &table.source.file)?;
     drop((order, starts));
     let mut read = assemble_part(table, &ReadOptions { rows, ..options.clone() }, None)?;
     read.notes.extend(rows_in_words(rows).map(String::from));

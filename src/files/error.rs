@@ -411,12 +411,15 @@ pub enum DataError {
     },
     /// First rows that fit neither convention of rows.
     #[error(
-        "{file}: of the first rows of people {filled} have an action or a reward and {blank} have neither. With --rows incoming (a row holds what \
-         led to its state) none has, with --rows outgoing (a row holds what followed its state) all have: say which it is"
+        "{file}, {line}: {}; with --rows incoming (a row holds what led to its state) none has, with --rows outgoing (a row holds what followed its \
+         state) all have: say which it is",
+        first_rows(*filled, *blank)
     )]
     UnclearRows {
         /// The file.
         file: String,
+        /// A first row of the rarer kind.
+        line: Line,
         /// First rows with an action or a reward.
         filled: usize,
         /// First rows with neither.
@@ -497,6 +500,16 @@ pub enum DataError {
         /// The name.
         column: String,
     },
+}
+
+/// What is odd about the first row of a person that is unlike most.
+fn first_rows(filled: usize, blank: usize) -> String {
+    let all = filled + blank;
+    if filled <= blank {
+        format!("an action or a reward on the first row of a person, as on {filled} of {all}")
+    } else {
+        format!("neither action nor reward on the first row of a person, as on {blank} of {all}")
+    }
 }
 
 /// The most characters of a value, or names of a list, that an error repeats.

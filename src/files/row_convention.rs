@@ -1,22 +1,23 @@
 //! Where a decision stands in a file, found out from the file.
 
 use super::RowConvention;
-use super::error::DataError;
+use super::error::{DataError, Line};
 
-/// The convention that people's first rows show: with incoming rows nothing led to the first state, so that none has an action or a reward;
-/// with outgoing rows all have.
+/// The convention that people's first rows show, each with its line and whether it has an action or a reward: with incoming rows nothing led to the
+/// first state, so that none has; with outgoing rows all have.
 ///
 /// # Errors
 /// [`DataError::UnclearRows`] where some have and some have not.
-pub(super) fn of_first_rows(filled: impl Iterator<Item = bool>, file: &str) -> Result<RowConvention, DataError> {
-    let (mut with, mut without) = (0, 0);
-    for is_filled in filled {
-        *(if is_filled { &mut with } else { &mut without }) += 1;
-    }
-    match (with, without) {
-        (0, _) => Ok(RowConvention::Incoming),
-        (_, 0) => Ok(RowConvention::Outgoing),
-        (filled, blank) => Err(DataError::UnclearRows { file: file.into(), filled, blank }),
+pub(super) fn of_first_rows(rows: impl Iterator<Item = (Line, bool)>, file: &str) -> Result<RowConvention, DataError> {
+    let (with, without): (Vec<_>, Vec<_>) = rows.partition(|(_, filled)| *filled);
+    match (with.first(), without.first()) {
+        (None, _) => Ok(RowConvention::Incoming),
+        (_, None) => Ok(RowConvention::Outgoing),
+        (Some(&(with_line, _)), Some(&(without_line, _))) => {
+            let (filled, blank) = (with.len(), without.len());
+            let line = if filled <= blank { with_line } else { without_line };
+            Err(DataError::UnclearRows { file: file.into(), line, filled, blank })
+        }
     }
 }
 
@@ -37,11 +38,18 @@ mod tests {
 
     #[test]
     fn first_rows_show_the_convention_and_where_they_differ_both_are_named() {
-        let found = |filled: &[bool]| of_first_rows(filled.iter().copied(), "f.csv");
+        let found = |filled: &[bool]| {
+            of_first_rows(filled.iter().enumerate().map(|(i, &filled)| (Line::Text(i as u64 + 2), filled)), "f.csv")
+        };
         assert_eq!(found(&[false, false]).ok(), Some(RowConvention::Incoming));
         assert_eq!(found(&[true, true]).ok(), Some(RowConvention::Outgoing));
         let message = found(&[true, false, true]).unwrap_err().to_string();
-        assert!(message.contains("2 have") && message.contains("1 have neither"), "{message}");
+        assert!(
+            message.starts_with("f.csv, line 3: neither action nor reward") && message.contains("1 of 3"),
+            "{message}"
+        );
+        let message = found(&[false, true, false]).unwrap_err().to_string();
+        assert!(message.starts_with("f.csv, line 3: an action or a reward") && message.contains("1 of 3"), "{message}");
         assert!(message.contains("--rows incoming") && message.contains("--rows outgoing"), "{message}");
     }
 }

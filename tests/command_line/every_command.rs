@@ -130,7 +130,8 @@ fn each_command_that_fits_takes_columns_and_rows_as_they_are_named() {
             folder.refuse(&[&command(name)[..], &some].concat(), "");
         }
         fs::write(folder.0.join("study.csv"), &outgoing).unwrap();
-        folder.refuse(&command(name), "");
+        folder.refuse(&[&command(name)[..], &["--rows", "incoming"]].concat(), "");
+        folder.succeed(&command(name));
         folder.succeed(&[&command(name)[..], &["--rows", "outgoing"]].concat());
     }
 }

@@ -15,7 +15,7 @@ pub use scratch::Scratch;
 pub use stored::StoredPanel;
 
 use super::assemble::{assemble_part, id_number, pace_of};
-use super::error::DataError;
+use super::error::{DataError, Line};
 use super::row_convention::{in_words as rows_in_words, of_first_rows};
 use super::table::Table;
 use super::times::Pace;
@@ -108,7 +108,8 @@ const LOOKED_AT: usize = 10_000;
 fn rows_of(path: &Path, options: &ReadOptions, chunk: usize) -> Result<RowConvention, DataError> {
     let mut feed = Feed::open(path, options, chunk, false)?;
     let mut table = None;
-    let mut firsts: HashMap<String, (f64, bool)> = HashMap::new();
+    let mut firsts: HashMap<String, (f64, u64, bool)> = HashMap::new();
+    let mut line: fn(u64) -> Line = Line::Text;
     loop {
         let more = feed.fill(&mut table)?;
         let Some(read) = &mut table else { break };
@@ -117,18 +118,21 @@ fn rows_of(path: &Path, options: &ReadOptions, chunk: usize) -> Result<RowConven
             let id = &read.ids[row.person];
             if let Some(first) = firsts.get_mut(id) {
                 if row.time < first.0 {
-                    *first = (row.time, filled);
+                    *first = (row.time, row.line, filled);
                 }
             } else if firsts.len() < LOOKED_AT {
-                firsts.insert(id.clone(), (row.time, filled));
+                firsts.insert(id.clone(), (row.time, row.line, filled));
             }
         }
+        line = read.source.line;
         *read = read.successor();
         if !more {
             break;
         }
     }
-    of_first_rows(firsts.values().map(|(_, filled)| *filled), &path.display().to_string())
+    let mut firsts: Vec<(u64, bool)> = firsts.into_values().map(|(_, line, filled)| (line, filled)).collect();
+    firsts.sort_unstable();
+    of_first_rows(firsts.into_iter().map(|(at, filled)| (line(at), filled)), &path.display().to_string())
 }
 
 impl LargeRead {
