@@ -4,12 +4,12 @@ use super::policies::{Candidate, MethodLearner, NotLearned, Stages, timed};
 use super::synthetic::shares;
 use super::{CellError, DISCOUNT, Learner, Measured, Method, MethodOutcome, MethodResult, PaperWorld, Synthetic};
 use crate::kernel::evaluate::{Evaluation, evaluate};
-use crate::kernel::learn::{Agent, Deployed, Policy};
+use crate::kernel::learn::{Agent, Deployed};
 use crate::kernel::model::worlds::{Linear, Nonlinear};
 use crate::kernel::model::{Exogenous, Mechanism, World, simulate};
 use crate::kernel::numeric::{Estimate, Stream};
-use crate::kernel::preprocess::{Augmented, Sequential};
-use crate::theory::{Regret, RegretMeter};
+use crate::kernel::preprocess::Sequential;
+use crate::theory::{BestRule, Mistaken, Regret, RegretMeter};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -128,64 +128,6 @@ fn judge(
 fn best<M: Mechanism + 'static>(means: Sequential<M>, meter: &Arc<RegretMeter>) -> Candidate {
     let agent: Arc<dyn Agent> = Arc::new(Deployed::new(means, BestRule(Arc::clone(meter))));
     Candidate { agent, learning: None }
-}
-
-/// The greedy rule of Q*, on augmented views.
-struct BestRule(Arc<RegretMeter>);
-
-impl Policy<Augmented> for BestRule {
-    fn actions(&self) -> usize {
-        2
-    }
-    fn probabilities(&self, rows: &[f64], width: usize, out: &mut [f64]) {
-        for (row, out) in rows.chunks_exact(width).zip(out.chunks_exact_mut(2)) {
-            out[1] = f64::from(u8::from(self.0.advantage(row[0], row[1]) > 0.0));
-            out[0] = 1.0 - out[1];
-        }
-    }
-    fn is_deterministic(&self) -> bool {
-        true
-    }
-}
-
-/// A world's means, but for ε that is added to every state's mean at the second level.
-///
-/// Only differences between levels enter a counterfactual, so that an error common to both would change nothing.
-struct Mistaken<W> {
-    world: W,
-    error: f64,
-    initial: Vec<Vec<f64>>,
-}
-
-impl<W: Mechanism> Mistaken<W> {
-    fn new(world: W, error: f64) -> Self {
-        let off = |level: usize| if level == 1 { error } else { 0.0 };
-        let initial = (0..world.levels())
-            .map(|level| world.initial_mean(level).iter().map(|mean| mean + off(level)).collect())
-            .collect();
-        Self { world, error, initial }
-    }
-}
-
-impl<W: Mechanism> Mechanism for Mistaken<W> {
-    fn state_dim(&self) -> usize {
-        self.world.state_dim()
-    }
-    fn levels(&self) -> usize {
-        self.world.levels()
-    }
-    fn actions(&self) -> usize {
-        self.world.actions()
-    }
-    fn initial_mean(&self, level: usize) -> &[f64] {
-        &self.initial[level]
-    }
-    fn mean(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]) {
-        self.world.mean(level, states, actions, next, rewards);
-        if level == 1 {
-            next.iter_mut().for_each(|mean| *mean += self.error);
-        }
-    }
 }
 
 /// A meter and what it is for: the world, and δ by its bits.

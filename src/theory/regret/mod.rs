@@ -1,6 +1,7 @@
 //! Regret of a policy in the paper's worlds, by the performance difference and not by subtracting two noisy means.
 
 mod advantage;
+mod best_rule;
 #[cfg(test)]
 mod tests;
 
@@ -12,6 +13,8 @@ use crate::kernel::model::{Exogenous, World};
 use crate::kernel::numeric::{Estimate, Stream};
 use advantage::Advantage;
 
+pub use best_rule::BestRule;
+
 /// What a policy is worth beside the best fair one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Regret {
@@ -21,6 +24,13 @@ pub struct Regret {
     pub tail: f64,
     /// J, Ṽ and J − Ṽ over the horizon.
     pub values: FairValue,
+}
+
+impl Regret {
+    /// J*CF − Ṽ over an endless horizon.
+    pub fn lost(&self) -> f64 {
+        self.regret.mean + self.tail
+    }
 }
 
 /// Measures regret in one of the paper's worlds at one strength and discount; the optimum is solved for once.

@@ -1,26 +1,9 @@
 use super::*;
 use crate::kernel::learn::{Deployed, Policy};
-use crate::kernel::preprocess::{Augmented, Oracle, StateOnly, Unaware};
+use crate::kernel::preprocess::{Oracle, StateOnly, Unaware};
 use crate::theory::finite_world::Tables;
 use crate::theory::{FiniteMdp, FiniteWorld};
-
-/// The greedy rule of Q*, on augmented views.
-struct Best(FairOptimum);
-
-impl Policy<Augmented> for Best {
-    fn actions(&self) -> usize {
-        2
-    }
-    fn probabilities(&self, rows: &[f64], width: usize, out: &mut [f64]) {
-        for (row, out) in rows.chunks_exact(width).zip(out.chunks_exact_mut(2)) {
-            out.fill(0.0);
-            out[self.0.action(row[0], row[1])] = 1.0;
-        }
-    }
-    fn is_deterministic(&self) -> bool {
-        true
-    }
-}
+use std::sync::Arc;
 
 /// 1 above a threshold of the observed state.
 struct Above(f64);
@@ -44,16 +27,16 @@ impl Policy<StateOnly> for Above {
 fn the_best_fair_policy_has_no_regret_and_another_loses_what_its_fair_value_lacks() {
     let γ = 0.7;
     for (kind, delta) in [(PaperWorld::Linear, 0.8), (PaperWorld::Nonlinear, 1.2)] {
-        let meter = RegretMeter::new(kind, delta, γ).unwrap();
+        let meter = Arc::new(RegretMeter::new(kind, delta, γ).unwrap());
         let draws = Exogenous::draw(meter.world(), 4000, 30, Stream::new(17));
         let weights = vec![0.5, 0.5];
         let found = match kind {
             PaperWorld::Linear => {
-                let agent = Deployed::new(Oracle::new(Linear::new(delta), weights), Best(meter.best().clone()));
+                let agent = Deployed::new(Oracle::new(Linear::new(delta), weights), BestRule(Arc::clone(&meter)));
                 meter.measure(&agent, &draws)
             }
             PaperWorld::Nonlinear => {
-                let agent = Deployed::new(Oracle::new(Nonlinear::new(delta), weights), Best(meter.best().clone()));
+                let agent = Deployed::new(Oracle::new(Nonlinear::new(delta), weights), BestRule(Arc::clone(&meter)));
                 meter.measure(&agent, &draws)
             }
         };
