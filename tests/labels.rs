@@ -217,3 +217,87 @@ fn quotations_are_verbatim() {
         assert!(found.contains(words), "{label}: line {line} does not say {words:?}");
     }
 }
+
+/// `kernel::x::{A, B}, y::C` as kernel::x::A, kernel::x::B and y::C.
+fn paths(runs: &str) -> Vec<String> {
+    let mut found = vec![];
+    let mut rest = runs;
+    while !rest.is_empty() {
+        let end = rest.find([',', '{']).unwrap_or(rest.len());
+        let (head, tail) = rest.split_at(end);
+        if let Some(inner) = tail.strip_prefix('{') {
+            let (names, after) = inner.split_once('}').expect("a closing brace");
+            found.extend(names.split(',').map(|name| format!("{}{}", head.trim(), name.trim())));
+            rest = after;
+        } else {
+            found.push(head.trim().to_string());
+            rest = tail;
+        }
+        rest = rest.trim_start_matches([',', ' ']);
+    }
+    found
+}
+
+/// The map of the kernel: every checked statement that runs it, from the line of the source document to its theorem in Coq.
+fn map() -> String {
+    let mut text = String::from(
+        "| label | line | what is checked | runs | in Coq |\n|---|---|---|---|---|\n",
+    );
+    for claim in theorems() {
+        let kernel: Vec<String> = paths(claim.runs).into_iter().filter(|path| path.starts_with("kernel::")).collect();
+        if kernel.is_empty() {
+            continue;
+        }
+        let line = claim.source.map_or("ours".into(), |quotation| quotation.line.to_string());
+        let code = |names: Vec<String>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let proved = code(claim.proved_by.iter().map(|name| name.to_string()).collect());
+        let proved = if proved.is_empty() { "–".to_string() } else { proved };
+        let runs = code(kernel.iter().map(|path| path.replacen("kernel::", "", 1)).collect());
+        let says = claim.says.replace('|', "\\|");
+        text += &format!("| `{}` | {line} | {says} | {runs} | {proved} |\n", claim.label);
+    }
+    text
+}
+
+/// Every end of the map is there: the kernel has what a claim says that it runs. Theorems in Coq are looked up above, lines of the source below.
+#[test]
+fn what_a_claim_runs_is_in_the_kernel() {
+    let mut looked_up = 0;
+    for claim in theorems() {
+        for path in paths(claim.runs).iter().filter(|path| path.starts_with("kernel::")) {
+            let mut parts = path.split("::").skip(1);
+            let (room, name) = (parts.next().unwrap_or_default(), path.rsplit("::").next().unwrap_or_default());
+            let sources = sources(&root().join("src/kernel").join(room));
+            let defined = ["fn", "struct", "trait", "enum", "mod"]
+                .iter()
+                .any(|kind| sources.iter().any(|text| text.contains(&format!("pub {kind} {name}"))));
+            assert!(defined, "{}: the kernel has no {path}", claim.label);
+            looked_up += 1;
+        }
+    }
+    assert!(looked_up > 30, "only {looked_up} paths");
+}
+
+fn sources(folder: &Path) -> Vec<String> {
+    let mut found = vec![];
+    for entry in std::fs::read_dir(folder).expect("a room of the kernel").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(std::fs::read_to_string(path).expect("a source file"));
+        }
+    }
+    found
+}
+
+/// The map in the kernel's documentation is the one that the claims make; `COUNTERFAIR_MAP=write` writes it.
+#[test]
+fn the_map_of_the_kernel_is_the_one_that_the_claims_make() {
+    let file = root().join("src/kernel/MAP.md");
+    if std::env::var("COUNTERFAIR_MAP").is_ok_and(|word| word == "write") {
+        std::fs::write(&file, map()).expect("the map written");
+    }
+    let committed = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(committed == map(), "src/kernel/MAP.md is stale: COUNTERFAIR_MAP=write cargo test --test labels writes it");
+}

@@ -18,6 +18,12 @@
 //! A module names only modules above it. What is *estimated* about somebody's own data stands in the crate `counterfair`; here is what its theorems
 //! are about. Labels such as `alg:cf:1` are those of the source document, Wang, Shi, Piette, Loftus, Zeng and Wu, *Counterfactually Fair Reinforcement
 //! Learning via Sequential Data Preprocessing*.
+//!
+//! # From the source document to the code
+//! Every statement that is checked by running this crate: its label and line there, what is checked (`cargo test --test theorems`), the code that runs,
+//! and its theorem in `proofs/`.
+//!
+#![doc = include_str!("MAP.md")]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 // The paper's symbols are the names of locals: γ beside y is how it is written there too.
