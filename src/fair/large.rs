@@ -8,10 +8,11 @@ use super::{
 };
 use crate::estimate::stable_q::{Coordinates, StableQ, StableSettings, StoredChart, stable_fitted_q_stored};
 use crate::estimate::stored_batch;
-use crate::estimate::{FitError, Fitted, fit_stored};
+use crate::estimate::{FitError, Fitted, fit as fit_mechanism};
 use crate::fair::Features;
 use crate::files::{LargeRead, ReadOptions, Scratch, StoredPanel, read_large, write_preprocessed_blocks};
 use crate::kernel::learn::FittedQError;
+use crate::kernel::people::People as _;
 use crate::kernel::preprocess::{Full, Preprocessor, Sequential, Unaware, View, batch};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,11 +32,7 @@ pub struct LargePeople {
     read: LargeRead,
     /// Names, columns and remarks about the file; nobody is in its panel.
     people: People,
-    memory: usize,
 }
-
-/// The share of the memory allowed that numbers held at once may take, in numbers of eight bytes.
-const ROOM: usize = 4 * 8;
 
 impl LargePeople {
     /// Reads a long file in blocks of people, by the rules of [`People::read_with`]. `keep` carries columns along that are not read, for
@@ -47,7 +44,7 @@ impl LargePeople {
         let scratch = Arc::new(Scratch::new(&memory.scratch)?);
         let read = read_large(path, options, memory.bytes, &scratch, keep)?;
         let people = People::without_rows(path, &read);
-        Ok(Self { read, people, memory: memory.bytes })
+        Ok(Self { read, people })
     }
 
     /// [`People::naming_people`].
@@ -76,17 +73,13 @@ impl LargePeople {
         self.read.was_sorted()
     }
 
-    fn room(&self) -> usize {
-        self.memory / ROOM
-    }
-
     fn mechanism(&self, settings: &Preprocessing) -> Result<(Fitted, Vec<f64>), Error> {
         if settings.folds.is_some() {
             return Err(FitError::InMemory { what: "cross-fitting (--folds)", people: self.panel().people() }.into());
         }
         let panel = self.panel();
         let weights = settings.weights_among(panel.levels(), panel.level_shares())?;
-        Ok((fit_stored(panel, &settings.mechanism, self.room())?, weights))
+        Ok((fit_mechanism(panel, &settings.mechanism)?, weights))
     }
 
     /// `alg:cf:1`: fits the mechanism and writes the file back with counterfactual states and rewards, block by block.
@@ -182,9 +175,9 @@ impl Learner {
                 ended: Some(outcome),
             },
         });
-        let mut reservations = reservation::about_stored(panel)?;
+        let mut reservations = reservation::about_data(panel)?;
         if let Some(mechanism) = &policy.mechanism {
-            reservations.extend(reservation::of_mechanism(mechanism, &Values::of_stored(panel)?, people.sketch()));
+            reservations.extend(reservation::of_mechanism(mechanism, &Values::of(panel)?, people.sketch()));
         }
         let policy = policy.with_reservations(reservations);
         let contrast_degree = Some(contrast_degree);
@@ -214,7 +207,7 @@ where
     let experience = stored_batch(preprocessor, people.panel())?;
     watch("fitted Q iteration");
     let StoredChart { fitted, views } =
-        stable_fitted_q_stored(&experience, coordinates, settings, people.room(), &Seen::ranks)?;
+        stable_fitted_q_stored(&experience, coordinates, settings, people.panel().room(), &Seen::ranks)?;
     let StableQ { q, outcome, contrast_degree, .. } = fitted;
     let (features, weights) = (Features::Winsorised(q.features().clone()), q.weights().to_vec());
     Ok(Fit {

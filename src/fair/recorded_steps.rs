@@ -4,9 +4,8 @@
 //! program calls unfairness is then that of a person who felt exactly 4.0 in this world and fractions in the others, and a bound of it is false.
 //! So the width of the categories is compared with how well the rest is known.
 
-use crate::estimate::{FitError, Fitted};
-use crate::files::{DataError, StoredPanel};
-use crate::kernel::people::Panel;
+use crate::estimate::Fitted;
+use crate::kernel::people::{BlocksError, Panel, People, Shape, try_each};
 use std::collections::BTreeMap;
 
 /// A coarse record of one state.
@@ -90,20 +89,14 @@ impl Values {
         Self { counts: vec![BTreeMap::new(); states], rows: 0, first: vec![vec![Spread::default(); levels]; states] }
     }
 
-    /// Of people in memory.
-    pub fn of(panel: &Panel) -> Self {
-        let mut values = Self::empty(panel.state_dim(), panel.levels().len());
-        values.add(panel);
-        values
-    }
-
-    /// Of people on disk.
-    pub fn of_stored(panel: &StoredPanel) -> Result<Self, FitError> {
-        let mut values = Self::empty(panel.state_dim(), panel.levels().len());
-        let failed = |error: DataError| FitError::Scratch(error.to_string());
-        for block in panel.blocks().map_err(failed)? {
-            values.add(&block.map_err(failed)?);
-        }
+    /// Of people in memory or on disk.
+    pub fn of(people: &dyn People) -> Result<Self, BlocksError> {
+        let Shape { levels, state_dim, .. } = people.shape();
+        let mut values = Self::empty(*state_dim, levels.len());
+        try_each(people, |block| {
+            values.add(block);
+            Ok::<(), BlocksError>(())
+        })?;
         Ok(values)
     }
 

@@ -12,10 +12,10 @@ pub use report::{Candidate, Nature, NoiseReport, OutputReport, Score};
 pub use spread::SpreadForm;
 pub(super) use stored::StoredNoise;
 
-use super::{Fitted, RegressionReport};
+use super::{FitError, Fitted, RegressionReport};
 use crate::kernel::model::{Mechanism, NoiseLaw, Output, Rung};
 use crate::kernel::numeric::Stream;
-use crate::kernel::people::Panel;
+use crate::kernel::people::{Panel, People};
 use choice::{Judge, folds};
 use residuals::{Inputs, MANY, Residuals, Row};
 use serde::{Deserialize, Serialize};
@@ -96,7 +96,20 @@ struct OutputNoise {
 
 impl FittedNoise {
     /// Chooses a rung for each output and fits it to residuals around the means.
-    pub(super) fn choose(means: &Fitted, panel: &Panel, choice: NoiseChoice, keep: OutputSet, stream: Stream) -> Self {
+    pub(super) fn choose(
+        means: &Fitted,
+        people: &dyn People,
+        choice: NoiseChoice,
+        keep: OutputSet,
+        stream: Stream,
+    ) -> Result<Self, FitError> {
+        match people.in_memory() {
+            Some(panel) => Ok(Self::choose_in_memory(means, panel, choice, keep, stream)),
+            None => StoredNoise { panel: people, means, stream, room: people.room() }.choose(choice, keep),
+        }
+    }
+
+    fn choose_in_memory(means: &Fitted, panel: &Panel, choice: NoiseChoice, keep: OutputSet, stream: Stream) -> Self {
         let (p, levels) = (panel.state_dim(), panel.levels().len());
         let inputs = Inputs::of(panel);
         let residuals = Residuals::of(means, means.reports(), &inputs, panel);
@@ -153,8 +166,12 @@ impl FittedNoise {
     ///
     /// # Panics
     /// If there is not one weight a person, or the panel has another shape.
-    pub fn refit(&self, means: &Fitted, panel: &Panel, weights: &[f64]) -> Self {
-        self.refit_around(means, means.reports(), panel, weights)
+    pub(super) fn refit(&self, means: &Fitted, people: &dyn People, weights: Option<&[f64]>) -> Result<Self, FitError> {
+        let Some(panel) = people.in_memory() else {
+            return StoredNoise { panel: people, means, stream: Stream::new(0), room: people.room() }.refit(self);
+        };
+        let ones = vec![1.0; panel.people()];
+        Ok(self.refit_around(means, means.reports(), panel, weights.unwrap_or(&ones)))
     }
 
     /// [`refit`](Self::refit) around any means; the reports say how many degrees of freedom each level's regression spent.
@@ -189,6 +206,13 @@ impl FittedNoise {
     /// Whether every output's noise is merely added, and none is kept.
     pub fn is_additive(&self) -> bool {
         self.outputs.iter().all(|output| output.additive && !output.kept)
+    }
+
+    /// The outputs whose spread varies.
+    pub(super) fn precise_outputs(&self) -> Vec<usize> {
+        let varies =
+            |output: &OutputNoise| !output.additive && !output.kept && output.spread.form != SpreadForm::Common;
+        (0..self.outputs.len()).filter(|&j| varies(&self.outputs[j])).collect()
     }
 
     /// 1/σ² at every decision of a panel for each output whose spread varies (`None` for the others): weights for its regression.

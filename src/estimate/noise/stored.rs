@@ -12,19 +12,25 @@ use super::spread::{Scoring, Spread, SpreadForm, mean_squares};
 use super::{FEW, FittedNoise, MANY, NOISELESS, Nature, NoiseChoice, OutputNoise, OutputSet, Plan};
 use crate::estimate::ranks::order_statistics;
 use crate::estimate::{FitError, Fitted};
-use crate::files::StoredPanel;
 use crate::kernel::model::Rung;
 use crate::kernel::numeric::{Moments, Place, Stream};
-use crate::kernel::people::Panel;
+use crate::kernel::people::{Panel, People, try_each};
 use rayon::prelude::*;
 
 /// People on disk, and the means that their noise is around.
 pub(in crate::estimate) struct StoredNoise<'a> {
-    pub panel: &'a StoredPanel,
+    pub panel: &'a dyn People,
     pub means: &'a Fitted,
     pub stream: Stream,
     /// How many numbers may be held at once.
     pub room: usize,
+}
+
+fn each(people: &dyn People, mut visit: impl FnMut(&Panel)) -> Result<(), FitError> {
+    try_each(people, |block| {
+        visit(block);
+        Ok(())
+    })
 }
 
 /// Nobody is left out.
@@ -34,19 +40,19 @@ impl StoredNoise<'_> {
     /// Visits residuals block by block, with the fold of each person.
     fn pass(&self, inputs: &Inputs, mut visit: impl FnMut(&Panel, &Residuals, &[usize])) -> Result<(), FitError> {
         let sizes = self.panel.level_sizes();
-        super::super::stored::pass(self.panel, |block| {
+        each(self.panel, |block| {
             let residuals = Residuals::among(self.means, self.means.reports(), inputs, block, &sizes);
             visit(block, &residuals, &folds(block.ids(), self.stream));
         })
     }
 
     fn levels(&self) -> usize {
-        self.panel.levels().len()
+        self.panel.shape().levels.len()
     }
 
     /// [`FittedNoise::choose`].
     pub fn choose(&self, choice: NoiseChoice, keep: OutputSet) -> Result<FittedNoise, FitError> {
-        let (p, levels) = (self.panel.state_dim(), self.levels());
+        let (p, levels) = (self.panel.shape().state_dim, self.levels());
         let inputs = self.inputs()?;
         let natures = self.natures(&inputs, keep)?;
         let is_open = |nature: Nature| match nature {
@@ -87,19 +93,19 @@ impl StoredNoise<'_> {
     }
 
     fn inputs(&self) -> Result<Inputs, FitError> {
-        let p = self.panel.state_dim();
+        let p = self.panel.shape().state_dim;
         let n = self.panel.state_rows().max(1) as f64;
         let (mut centre, mut scale) = (vec![0.0; p], vec![0.0; p]);
         let each_state = |visit: &mut dyn FnMut(&[f64])| {
-            super::super::stored::pass(self.panel, |block| block.states().chunks_exact(p).for_each(&mut *visit))
+            each(self.panel, |block| block.states().chunks_exact(p).for_each(&mut *visit))
         };
         each_state(&mut |state| centre.iter_mut().zip(state).for_each(|(c, s)| *c += s / n))?;
         each_state(&mut |state| (0..p).for_each(|j| scale[j] += (state[j] - centre[j]).powi(2) / n))?;
-        Ok(Inputs::new(centre, scale, self.panel.action_names().len()))
+        Ok(Inputs::new(centre, scale, self.panel.shape().actions.len()))
     }
 
     fn natures(&self, inputs: &Inputs, keep: OutputSet) -> Result<Vec<Nature>, FitError> {
-        let p = self.panel.state_dim();
+        let p = self.panel.shape().state_dim;
         let (mut largest, mut size, mut rows) = (vec![0.0f64; p + 1], vec![0.0f64; p + 1], vec![0; p + 1]);
         let mut seen: Vec<Vec<f64>> = vec![vec![]; p + 1];
         self.pass(inputs, |block, residuals, _| {
@@ -128,7 +134,7 @@ impl StoredNoise<'_> {
 
     /// Spreads of some forms, each fitted without a fold or to [`ALL`]: (output, form, fold).
     fn spreads(&self, inputs: &Inputs, wanted: &[(usize, SpreadForm, usize)]) -> Result<Vec<Option<Spread>>, FitError> {
-        let (p, levels, width) = (self.panel.state_dim(), self.levels(), inputs.width());
+        let (p, levels, width) = (self.panel.shape().state_dim, self.levels(), inputs.width());
         // Σ r² and counts of first and later residuals, and Σ xxᵀ, by fold and level.
         let cell = || {
             (vec![0.0; FOLDS * levels * 2], vec![0.0; FOLDS * levels * 2], vec![0.0; FOLDS * levels * width * width])
@@ -213,7 +219,7 @@ impl StoredNoise<'_> {
         choice: NoiseChoice,
         scores: &mut [Vec<Score>],
     ) -> Result<Vec<Option<Plan>>, FitError> {
-        let p = self.panel.state_dim();
+        let p = self.panel.shape().state_dim;
         let mut plans: Vec<Option<Plan>> = (0..=p).map(|_| None).collect();
         let least = if choice == NoiseChoice::Scale { SpreadForm::PerLevel } else { SpreadForm::Common };
         let forms = self.forms(inputs, open, least, scores)?;
@@ -342,7 +348,12 @@ impl StoredNoise<'_> {
             0 => vec![],
             _ => [0.25, 0.75].into_iter().flat_map(|share| Place::of_share(n, share).ranks()).collect(),
         };
-        let quartiles = order_statistics(FOLDS * groups, ranks, self.room, |see| {
+        let others = |at: usize| {
+            let own = |f: usize| if f == at / groups { 0 } else { cells[f * groups + at % groups].gain.count };
+            (0..FOLDS).map(own).sum::<usize>()
+        };
+        let counted: Vec<usize> = (0..FOLDS * groups).map(others).collect();
+        let quartiles = order_statistics(&counted, ranks, self.room, |see| {
             self.pass(inputs, |_, residuals, folds| {
                 for row in &residuals.outputs[output] {
                     let e = standard(row, &residuals.inputs);
@@ -429,7 +440,7 @@ impl StoredNoise<'_> {
                     true => vec![],
                     false => quantile_places(n, count_of(column)).into_iter().flat_map(Place::ranks).collect(),
                 };
-                let found = order_statistics(sizes.len(), places, self.room, |see| {
+                let found = order_statistics(&sizes, places, self.room, |see| {
                     self.pass(inputs, |_, residuals, _| {
                         for row in &residuals.outputs[output] {
                             see(column(row), row.residual * (-spread.log_at(row, &residuals.inputs, width)).exp());

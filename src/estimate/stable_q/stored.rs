@@ -66,7 +66,7 @@ pub fn stable_fitted_q_stored<V: View>(
         Some(_) => ranks(n),
         None => [false, true].into_iter().flat_map(|is_high| place(column, n, is_high).ranks()).collect(),
     };
-    let mut found = order_statistics(count + width, wanted, room, |see| {
+    let mut found = order_statistics(&vec![experience.rows(); count + width], wanted, room, |see| {
         each_view(experience, |view| {
             (0..count).for_each(|c| see(c, reader.coordinate(c, view)));
             view.iter().enumerate().for_each(|(j, x)| see(count + j, *x));
