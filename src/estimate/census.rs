@@ -5,7 +5,7 @@ use super::cross_validation::{FoldCounts, steps};
 use super::gain::stride;
 use crate::kernel::people::{People, Shape, try_each};
 
-/// Counts, sums and ranges of everybody.
+/// Counts, sums and ranges over all people.
 pub(super) struct Census {
     first: FirstStates,
     /// Decisions whose next state is known, and all decisions, by level.

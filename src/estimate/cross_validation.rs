@@ -38,7 +38,7 @@ impl FoldCounts {
         self.place += 1;
     }
 
-    /// What gives each person their fold, once everybody was met.
+    /// What gives each person their fold, once all people were met.
     pub fn counter(&self) -> FoldCounter {
         let is_bunched =
             |(count, folds): &(usize, [bool; FOLDS])| *count > 1 && folds.iter().filter(|f| **f).count() == 1;
@@ -159,7 +159,7 @@ impl Judged {
         Some(Self { bends, rows, everybody, errors })
     }
 
-    /// The coefficients of one output on everybody.
+    /// The coefficients of one output, fitted to all people.
     fn coefficients(&self, output: usize, penalty: f64) -> Vec<f64> {
         self.bends.to_design(&self.everybody.solutions(&[(output, penalty * self.rows as f64)]))
     }
@@ -230,7 +230,7 @@ impl FoldSums {
         }
     }
 
-    /// The sums of everybody who was added.
+    /// The sums of all people who were added.
     pub fn finish(mut self, bends: &Bends) -> Folds {
         for (gram, rest) in self.grams.iter_mut().zip(&self.kept) {
             gram.add_rows(rest);
@@ -242,7 +242,7 @@ impl FoldSums {
 }
 
 impl Folds {
-    /// The solutions on everybody, or on all but a fold.
+    /// The solutions for all people, or for all but a fold.
     fn path_without(&self, bends: &Bends, fold: Option<usize>) -> Option<RidgePath> {
         let outputs = self.width - bends.free() - bends.penalised();
         let others = self.sums.iter().enumerate().filter(|(i, _)| Some(*i) != fold).map(|(_, sums)| sums);

@@ -166,7 +166,7 @@ mod tests {
             change(&mut stored);
             MeanTable::from(stored).is_consistent(2, 2, 3)
         };
-        assert!(with(&|_| {}) && with(&|c| c.bases.truncate(1)), "a basis a level, or one for all");
+        assert!(with(&|_| {}) && with(&|c| c.bases.truncate(1)), "one basis per level, or one for all");
         assert!(!with(&|c| c.bases.push(StateBasis::Linear { coordinates: 2 })));
         assert!(!with(&|c| c.bases[1] = StateBasis::Polynomial(crate::kernel::numeric::Monomials::new(1, 2).unwrap())));
         assert!(!with(&|c| c.coefficients.truncate(1)));

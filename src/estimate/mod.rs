@@ -1,4 +1,18 @@
 //! Mechanisms fitted to data: line 1 and 2 of `alg:cf:1`.
+//!
+//! A fit is a few passes over people in which sums are added up. It does not know where people are: in memory they are one block, on disk they are
+//! many, and the digits are the same. A refit with weights is the same passes with another argument.
+//!
+//! | step | file |
+//! |---|---|
+//! | counts, initial means, ranges | `census` |
+//! | functions of the state, and how they stand beside actions and levels | `basis`, `spline`, `terms`, `design` |
+//! | levels together or apart, and how smoothly | `groups`, `cross_validation`, `bends` |
+//! | rows and their weights; sums over them; coefficients | `rows`, `products`, `regression`, `mean_table`, `piecewise` |
+//! | noise that is more than added | `noise` |
+//! | the same with other weights, kept in a policy file | `refit`, `certificate` |
+//! | nets; every person with a mechanism that has not seen them | `neural`, `cross_fit` |
+//! | action values that are stable on real data | `views`, `stable_q` |
 
 mod basis;
 mod bends;
@@ -20,14 +34,13 @@ mod regression;
 mod rows;
 mod spline;
 pub mod stable_q;
-mod stored_views;
 mod terms;
+mod views;
 
 pub use cross_fit::{CrossFitError, cross_fitted_batch};
 pub use noise::{NoiseChoice, OutputSet};
-pub use stored_views::StoredExperience;
-pub use stored_views::StoringError;
-pub(crate) use stored_views::stored_batch;
+pub(crate) use views::stored_batch;
+pub use views::{StoredExperience, StoringError, Views};
 
 pub(crate) use basis::StateBasis;
 pub(crate) use certificate::weights as replicate_weights;
@@ -71,7 +84,7 @@ pub enum Basis {
     Neural,
 }
 
-/// One regression for all levels, or one for each.
+/// One regression for all levels, or one per level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pooling {
@@ -130,7 +143,7 @@ impl Default for FitSettings {
 /// Why a mechanism cannot be fitted.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum FitError {
-    /// Nobody has this level, so nothing is known of its world.
+    /// No person has this level, so nothing is known of its world.
     #[error("level {level} has no data to fit its mechanism on")]
     EmptyLevel {
         /// Its name.

@@ -23,16 +23,15 @@ impl Products {
 
     /// Adds a row of regressors, which are turned first if `turn` is given, and its targets.
     pub fn add(&mut self, regressors: &[f64], turn: Option<&Bends>, targets: &[f64], weight: f64) {
-        let start = self.rows.len();
+        let (start, root) = (self.rows.len(), weight.sqrt());
         match turn {
-            Some(bends) => bends.push(regressors, &mut self.rows),
-            None => self.rows.extend_from_slice(regressors),
+            Some(bends) => {
+                bends.push(regressors, &mut self.rows);
+                self.rows[start..].iter_mut().for_each(|x| *x *= root);
+            }
+            None => self.rows.extend(regressors.iter().map(|x| root * x)),
         }
-        self.rows.extend_from_slice(targets);
-        if weight != 1.0 {
-            let root = weight.sqrt();
-            self.rows[start..].iter_mut().for_each(|x| *x *= root);
-        }
+        self.rows.extend(targets.iter().map(|y| root * y));
         if let Some(gram) = &mut self.gram
             && self.rows.len() >= ROWS * self.width
         {

@@ -13,7 +13,7 @@ use crate::kernel::people::Panel;
 
 /// A mechanism that can be fitted again with a weight for each person.
 ///
-/// Choices (levels together or apart, knots, smoothness) are made once, on everybody with weight 1, and kept. What is left is linear
+/// Choices (levels together or apart, knots, smoothness) are made once, with weight 1 for all people, and kept. What is left is linear
 /// algebra on weighted sums:
 ///
 /// # Equation
@@ -41,7 +41,7 @@ pub enum RefitError {
     /// Nets are not linear in anything: a refit is a training of its own.
     #[error("a net is not refitted with weights: resampling people would train one for each resample")]
     Neural,
-    /// Not one weight a person.
+    /// Not one weight per person.
     #[error("{found} weights were given for {people} people")]
     WeightCount {
         /// Weights given.
@@ -84,7 +84,7 @@ impl Refitter {
         Ok(Self { fitted, panel: panel.clone(), census, groups, rows })
     }
 
-    /// The fit with weight 1 for everybody: what [`fit`](super::fit) returns, bit for bit.
+    /// The fit with weight 1 for all people: what [`fit`](super::fit) returns, bit for bit.
     pub fn fitted(&self) -> &Fitted {
         &self.fitted
     }
@@ -94,7 +94,7 @@ impl Refitter {
         self.panel.people()
     }
 
-    /// The fit with these weights, one a person in the order of the panel.
+    /// The fit with these weights, one per person in the order of the panel.
     ///
     /// Its [`gain`](Fitted::gain) is that of the unweighted fit: it describes the study, not the resample.
     ///

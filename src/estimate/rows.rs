@@ -60,7 +60,7 @@ impl RegressionRows {
 /// What each row counts for.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Weights<'a> {
-    /// One for each person, in the order of their source; 1 for everybody without.
+    /// One for each person, in the order of their source; without weights each counts once.
     pub people: Option<&'a [f64]>,
     /// Noise whose spread varies, for regressions that weigh decisions with its precision 1/σ².
     pub precise: Option<&'a FittedNoise>,
@@ -90,7 +90,7 @@ impl WeightedRows<'_> {
 pub(super) struct RowSource<'a> {
     pub people: &'a dyn People,
     pub groups: &'a [Group],
-    /// The rows of everybody, where they were kept.
+    /// The rows of all people, where they were kept.
     pub kept: Option<&'a [RegressionRows]>,
 }
 

@@ -6,13 +6,11 @@ use super::{
     Error, Learned, Learner, Manifest, Method, People, Policy, Preprocessing, Seen, StoredQ, ValueClass, reservation,
     warnings,
 };
-use crate::estimate::stable_q::{Coordinates, StableQ, StableSettings, StoredChart, stable_fitted_q_stored};
-use crate::estimate::stored_batch;
-use crate::estimate::{FitError, Fitted, fit as fit_mechanism};
+use crate::estimate::stable_q::{Coordinates, StableQ, StableSettings, stable_fitted_q};
+use crate::estimate::{FitError, Fitted, Views, fit as fit_mechanism, stored_batch};
 use crate::fair::Features;
 use crate::files::{LargeRead, ReadOptions, Scratch, StoredPanel, read_large, write_preprocessed_blocks};
 use crate::kernel::learn::FittedQError;
-use crate::kernel::people::People as _;
 use crate::kernel::preprocess::{Full, Preprocessor, Sequential, Unaware, View, batch};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,7 +28,7 @@ pub struct Memory {
 #[derive(Debug)]
 pub struct LargePeople {
     read: LargeRead,
-    /// Names, columns and remarks about the file; nobody is in its panel.
+    /// Names, columns and remarks about the file; its panel is empty.
     people: People,
 }
 
@@ -206,13 +204,12 @@ where
     watch("reconstructing counterfactual states");
     let experience = stored_batch(preprocessor, people.panel())?;
     watch("fitted Q iteration");
-    let StoredChart { fitted, views } =
-        stable_fitted_q_stored(&experience, coordinates, settings, people.panel().room(), &Seen::ranks)?;
-    let StableQ { q, outcome, contrast_degree, .. } = fitted;
+    let StableQ { q, outcome, contrast_degree, .. } = stable_fitted_q(&experience, coordinates, settings)?;
+    let views = Views::from(&experience);
     let (features, weights) = (Features::Winsorised(q.features().clone()), q.weights().to_vec());
     Ok(Fit {
         q: StoredQ::Linear { features, weights },
-        seen: Seen::at_ranks(experience.rows(), &views),
+        seen: Seen::at_ranks(views.rows(), &views.at_ranks(Seen::ranks)?),
         outcome,
         contrast_degree,
     })

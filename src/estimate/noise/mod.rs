@@ -165,8 +165,8 @@ impl FittedNoise {
         self.refit_around(means, means.reports(), people, weights)
     }
 
-    /// The same around the means of any mechanism; the reports say how many degrees of freedom each level's regression spent. Everybody counts once
-    /// without weights.
+    /// The same around the means of any mechanism; the reports say how many degrees of freedom each level's regression spent. Without weights
+    /// each person counts once.
     ///
     /// # Errors
     /// [`FitError::Blocks`] when people on disk cannot be read.

@@ -24,7 +24,7 @@ impl Inputs {
     /// No input is larger.
     pub const LARGEST: f64 = CLIP;
 
-    /// Centre and scale of everybody's states.
+    /// Centre and scale of all states.
     pub fn of(people: &dyn People) -> Result<Self, FitError> {
         let Shape { state_dim: p, actions, .. } = people.shape();
         let n = people.state_rows().max(1) as f64;
@@ -112,7 +112,7 @@ pub(super) struct Residuals {
     pub outputs: Vec<Vec<Residual>>,
     /// Largest absolute value of each output, against which residuals may be rounding.
     pub size: Vec<f64>,
-    /// The fold of each person; empty where nobody is left out.
+    /// The fold of each person; empty where no fold is left out.
     pub folds: Vec<usize>,
 }
 
@@ -127,7 +127,7 @@ impl Residuals {
 pub(super) struct ResidualSource<'a> {
     pub people: &'a dyn People,
     pub inputs: &'a Inputs,
-    /// One for each person of the source; 1 for everybody without.
+    /// One for each person of the source; without weights each counts once.
     pub weights: Option<&'a [f64]>,
     means: &'a dyn Mechanism,
     /// What residuals of first states, and of later outputs, are multiplied by at each level.

@@ -27,7 +27,7 @@ pub(super) const STEEPEST: f64 = 8.0;
 /// Fewest and most knots.
 const KNOTS: std::ops::RangeInclusive<usize> = 8..=60;
 
-/// M = ½ √(residuals a level), from 8 to 60.
+/// M = ½ √(residuals per level), from 8 to 60.
 pub(super) fn knots(residuals: usize, levels: usize) -> usize {
     let m = 0.5 * (residuals as f64 / levels as f64).sqrt();
     (m.round() as usize).clamp(*KNOTS.start(), *KNOTS.end())
@@ -136,7 +136,7 @@ fn broken_line(xs: &[f64], ys: &[f64], x: f64) -> f64 {
     if x >= xs[last] {
         return ys[last] + (x - xs[last]) * (ys[last] - ys[last - 2]) / (xs[last] - xs[last - 2]);
     }
-    // A number that is none lands in the last interval and comes out as itself.
+    // NaN falls into the last interval and stays NaN.
     let i = xs.partition_point(|knot| *knot <= x).clamp(1, last) - 1;
     ys[i] + (x - xs[i]) * (ys[i + 1] - ys[i]) / (xs[i + 1] - xs[i])
 }

@@ -108,7 +108,7 @@ impl Spread {
     }
 }
 
-/// A spread to fit: that of one output, to everybody or without the people of a fold.
+/// A spread to fit: that of one output, to all people or without those of a fold.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SpreadTask {
     pub output: usize,
@@ -157,7 +157,7 @@ fn fit_together(source: &ResidualSource, tasks: &[SpreadTask]) -> Result<Vec<Opt
     for &task in tasks {
         let (own, any) =
             (squares[task.output].without(task.without, levels), squares[task.output].without(None, levels));
-        // Whoever is left out, an output with first states has a spread of them.
+        // Whichever fold is left out, an output with first states has a spread of them.
         let first = if any.has_first() { mean_squares(&own.first, task.form) } else { Some(vec![]) };
         // A panel of first states alone has no transitions whose spread could be known.
         let constants = if any.has_later() { mean_squares(&own.later, task.form) } else { Some(vec![1.0; levels]) };
@@ -256,7 +256,7 @@ impl Squares {
     }
 }
 
-/// The squares of every output by fold and level; in one fold where nobody is left out.
+/// The squares of every output by fold and level; in one fold where none is left out.
 fn squares_by_fold(source: &ResidualSource) -> Result<Vec<Squares>, FitError> {
     let levels = source.levels();
     let cells = vec![WeightedSquares::default(); FOLDS * levels];

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// People followed over time, validated once and laid down on disk in the order of their ids: whoever needs them all passes over blocks.
+/// People followed over time, validated once and laid down on disk in the order of their ids, and read back in blocks.
 #[derive(Debug, Clone)]
 pub struct StoredPanel {
     scratch: Arc<Scratch>,
