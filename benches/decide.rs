@@ -3,7 +3,7 @@
 mod measure;
 
 use counterfair::fair::{Deployment, HISTORY, MemoryFile};
-use counterfair::prelude::*;
+use counterfair::notebook::prelude::*;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use measure::processor_time::{ProcessorTime, criterion};
 

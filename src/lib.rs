@@ -19,6 +19,7 @@
 //! # let folder = std::env::temp_dir().join(format!("counterfair-{}", std::process::id()));
 //! # std::fs::create_dir_all(&folder).unwrap();
 //! # let (study, file) = (folder.join("study.csv"), folder.join("policy.json"));
+//! # use counterfair::kernel::{model::{Exogenous, simulate, worlds::Linear}, numeric::Stream};
 //! # let world = Linear::new(1.0);
 //! # let panel = simulate(&world, &Exogenous::draw(&world, 200, 8, Stream::new(1)));
 //! # counterfair::files::write(&study, &panel, &Columns::default(), RowConvention::Incoming)?;
@@ -50,7 +51,7 @@
 //! | [`nets`] | the paper's networks |
 //! | [`estimate`] | what is learned from recorded data: mechanisms, noise, the stable learner |
 //! | [`audit`] | what a policy is worth and how fair it is, from recorded data |
-//! | `theory` | exact optima, worlds that can be listed, test beds, and the claims (feature `theory`) |
+//! | `theory` | exact optima, worlds that can be listed, theorems as checks, and errata (feature `theory`) |
 //! | `reproduction`, `report` | the paper's figures and tables, and how they are shown (feature `report`) |
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -74,6 +75,8 @@ pub mod nets;
 pub mod prelude;
 #[cfg(feature = "report")]
 pub mod report;
+#[cfg(feature = "report")]
+pub use report::notebook;
 #[cfg(feature = "report")]
 pub mod reproduction;
 #[cfg(feature = "theory")]

@@ -92,7 +92,7 @@ fn an_edge_to_the_right_is_seen_however_it_is_written() {
     ] {
         assert_eq!(wrong_edges(KERNEL, "model", text), ["learn"], "{text}");
     }
-    assert_eq!(wrong_edges(PACKAGE, "files", "use crate::{kernel::people, theory::claims};"), ["theory"]);
+    assert_eq!(wrong_edges(PACKAGE, "files", "use crate::{kernel::people, theory::errata};"), ["theory"]);
     assert!(wrong_edges(KERNEL, "model", "// crate::learn\nuse crate::numeric::Stream;").is_empty());
     assert!(wrong_edges(PACKAGE, "audit", "use crate::{kernel::numeric::Stream, estimate};").is_empty());
 }

@@ -81,8 +81,8 @@ fn an_absent_column_is_named_beside_those_there_are() {
     let options = ReadOptions { columns: Columns { reward: "math".into(), ..Columns::default() }, ..incoming() };
     assert_error!(
         error("a,1,x,,,1\n", &options),
-        DataError::MissingColumn { .. },
-        "panel.csv, line 1: there is no column math; the columns are ID, timestamp, z1, action, reward, state1"
+        DataError::Columns { .. },
+        "panel.csv, line 1: there is no column math (perhaps --reward reward); the columns are ID, timestamp, z1, action, reward, state1"
     );
 }
 
@@ -90,14 +90,14 @@ fn an_absent_column_is_named_beside_those_there_are() {
 fn a_header_without_states_or_with_a_repeated_column_is_refused() {
     assert_error!(
         error_of(b"ID,timestamp,z1,action,reward\n", &incoming()),
-        DataError::NoStates { .. },
-        "panel.csv, line 1: no state columns were named and none is called state1, state2, …; \
+        DataError::Columns { .. },
+        "panel.csv, line 1: no state columns were named (--states) and none is called state1, state2, …; \
          the columns are ID, timestamp, z1, action, reward"
     );
     assert_error!(
         error_of(b"ID,timestamp,z1,action,reward,state1,ID\n", &incoming()),
-        DataError::RepeatedColumn { .. },
-        "panel.csv, line 1: the header has column ID twice"
+        DataError::Columns { .. },
+        "panel.csv, line 1: the header has column ID twice; the columns are ID, timestamp, z1, action, reward, state1, ID"
     );
 }
 
@@ -106,29 +106,29 @@ fn a_ragged_row_is_counted() {
     assert_error!(
         error("a,1,x,,,1\na,2,x,go,1\n", &incoming()),
         DataError::Ragged { .. },
-        "panel.csv, line 3: 5 cells, but the header has 6; the row begins with \"a\""
+        "panel.csv, line 3: 5 cells, but the header has 6"
     );
     assert_error!(
         error("a,1,x,,,1,7\n", &incoming()),
         DataError::Ragged { .. },
-        "panel.csv, line 2: 7 cells, but the header has 6; the row begins with \"a\""
+        "panel.csv, line 2: 7 cells, but the header has 6"
     );
 }
 
 #[test]
-fn bytes_that_are_not_text_are_shown_with_a_mark() {
+fn bytes_that_are_not_text_have_a_place() {
     const WINDOWS: &str = "; a file from Windows or an older program is often --encoding windows-1252";
     let mut file = HEADER.as_bytes().to_vec();
     file.extend_from_slice(b"a,1,x,,,1\nb,1,m\xfcnner,,,1\n");
     assert_error!(
         error_of(&file, &incoming()),
         DataError::NotText { .. },
-        format!("panel.csv, line 3, column z1: \"m\u{fffd}nner\" is not valid UTF-8{WINDOWS}")
+        format!("panel.csv, line 3, column z1: the cell is not valid UTF-8{WINDOWS}")
     );
     assert_error!(
         error_of(b"ID,time\xff\n", &incoming()),
         DataError::NotText { .. },
-        format!("panel.csv, line 1, column 2: \"time\u{fffd}\" is not valid UTF-8{WINDOWS}")
+        format!("panel.csv, line 1, column 2: the cell is not valid UTF-8{WINDOWS}")
     );
 }
 
@@ -215,7 +215,7 @@ fn a_level_that_changes_within_a_person_names_both_values() {
     assert_error!(
         error("a,2,y,go,1,1\na,1,x,,,1\n", &incoming()),
         DataError::LevelChanges { .. },
-        "panel.csv, line 2, column z1: the person of this row is at level \"y\" here and at \"x\" on line 3. A person has one level: make a column that \
+        "panel.csv, line 2, column z1: the person of this row is in group \"y\" here and in \"x\" on line 3. A person has one group: make a column that \
          holds each person's first, say, and name it with --z"
     );
 }
@@ -227,7 +227,7 @@ fn a_change_in_one_of_several_attributes_is_a_change() {
     assert_error!(
         error_of(file.as_bytes(), &ReadOptions { columns, ..incoming() }),
         DataError::LevelChanges { .. },
-        "panel.csv, line 3, column z1×z2: the person of this row is at level \"f×paid\" here and at \"f×free\" on line 2. A person has one level: make \
+        "panel.csv, line 3, column z1×z2: the person of this row is in group \"f×paid\" here and in \"f×free\" on line 2. A person has one group: make \
          a column that holds each person's first, say, and name it with --z"
     );
 }
@@ -239,7 +239,7 @@ fn an_attribute_may_not_contain_what_separates_attributes() {
     assert_error!(
         error_of(file.as_bytes(), &ReadOptions { columns, ..incoming() }),
         DataError::SeparatorInLevel { .. },
-        "panel.csv, line 2, column z2: \"p×q\" contains ×, which separates the attributes of a combined level"
+        "panel.csv, line 2, column z2: \"p×q\" contains ×, which separates the attributes of a combined group"
     );
 }
 
@@ -250,7 +250,7 @@ fn levels_and_actions_that_a_policy_does_not_know_are_errors() {
     assert_error!(
         error("a,1,x,,,1\na,2,x,1.0,0,1\nb,1,w,,,1\nc,1,v,,,1\nd,1,w,,,1\n", &options),
         DataError::UnknownLevel { .. },
-        "panel.csv, line 4, column z1: \"w\" is not a known level; known are x, y"
+        "panel.csv, line 4, column z1: \"w\" is not a known group; known are x, y"
     );
     assert_error!(
         error("a,1,x,,,1\na,2,x,1.0,0,1\na,3,x,2.0,0,1\n", &options),

@@ -66,6 +66,27 @@ fn a_gap_is_told_in_the_words_of_the_file() {
 }
 
 #[test]
+fn visits_about_a_week_apart_are_told_in_days_with_the_step_to_try() {
+    let visits = ["2024-01-01T08:00", "2024-01-08T09:00", "2024-01-13T01:51", "2024-01-20T03:00", "2024-01-27T08:30"];
+    let message = message(&at(&visits), &ReadOptions::default());
+    assert!(message.contains("steps of about 4.7 days, the smallest there is"), "{message}");
+    assert!(message.contains("the typical one is about 7 days: try --step 7d"), "{message}");
+    assert!(!message.contains("seconds"), "{message}");
+}
+
+#[test]
+fn where_decisions_stand_is_read_from_first_rows() {
+    let find = ReadOptions { find_rows: true, ..ReadOptions::default() };
+    let header = "ID,timestamp,z1,action,reward,state1\n";
+    let incoming = read(&format!("{header}a,1,x,,,1\na,2,x,go,5,2\nb,2,y,go,5,2\nb,1,y,,,1\n"), &find).unwrap();
+    let outgoing = read(&format!("{header}a,1,x,go,5,1\na,2,x,,,2\nb,2,y,,,2\nb,1,y,go,5,1\n"), &find).unwrap();
+    assert_eq!(incoming.panel, outgoing.panel);
+    assert!(incoming.notes.is_empty() && outgoing.notes[0].contains("read as outgoing"), "{:?}", outgoing.notes);
+    let unclear = message(&format!("{header}a,1,x,go,5,1\na,2,x,go,5,2\nb,1,y,,,1\nb,2,y,go,5,1\n"), &find);
+    assert!(unclear.contains("--rows incoming") && unclear.contains("--rows outgoing"), "{unclear}");
+}
+
+#[test]
 fn a_step_that_is_given_rounds_visits_and_says_by_how_much() {
     let visits = ["2024-01-10", "2024-02-07", "2024-03-15", "2024-04-09"];
     assert!(read(&at(&visits), &ReadOptions::default()).is_err());

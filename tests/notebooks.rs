@@ -3,7 +3,8 @@
 //! That they still give what they show is the business of `notebooks/run --check`; this looks at what is there, without a kernel.
 
 use counterfair::reproduction::Label;
-use counterfair::theory::claims;
+use counterfair::theory::errata::{ELSEWHERE, errata};
+use counterfair::theory::theorems::theorems;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -94,7 +95,7 @@ fn cells_are_short_and_the_first_two_name_the_library_and_the_parameters() {
         let (_, first) = notebook.code().next().expect("a code cell");
         assert_eq!(
             text(&first["source"]).trim_end(),
-            ":dep counterfair = { path = \"..\", default-features = false, features = [\"report\"] }\nuse counterfair::prelude::*;",
+            ":dep counterfair = { path = \"..\", default-features = false, features = [\"report\"] }\nuse counterfair::notebook::prelude::*;",
             "{}",
             notebook.name
         );
@@ -249,10 +250,12 @@ fn labels_are_found_in_prose_and_code() {
 }
 
 #[test]
-fn every_label_in_a_notebook_is_one_of_a_claim_or_of_a_figure() {
-    let claims = claims();
+fn every_label_in_a_notebook_is_one_of_a_claim_an_erratum_or_a_figure() {
+    let claims = theorems();
     let mut known: BTreeSet<String> = claims.iter().map(|claim| claim.label.to_string()).collect();
     known.extend(claims.iter().flat_map(|claim| claim.assumes).map(|assumed| assumed.to_string()));
+    known.extend(errata().iter().map(|erratum| erratum.label.to_string()));
+    known.extend(ELSEWHERE.iter().map(|(label, _)| label.to_string()));
     known.extend(Label::EVERY.iter().map(Label::to_string));
     for notebook in notebooks() {
         let code: String = notebook.code().map(|(_, cell)| text(&cell["source"]) + "\n").collect();

@@ -1,9 +1,10 @@
 //! `paper/` says what the program says: a text that types no result, a `generated/` made from `results/`, and results that the code still produces.
 
-use counterfair::report::paper::{Results, generate, proofs, write};
+use counterfair::report::paper::{Results, generate, write};
 use counterfair::reproduction::{Cell, Context, DISCOUNT, Learner, Measured, MethodOutcome, PaperWorld, Record, Study};
+use counterfair::theory::errata::{errata, recompute};
 use counterfair::theory::optimum::optimum;
-use counterfair::theory::{Budget, Claim, Row, Verdict, claims, examine};
+use counterfair::theory::theorems::{proofs, swift, theorems};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -158,27 +159,43 @@ fn an_optimum_is_still_what_the_code_gives() {
 }
 
 #[test]
-fn the_paper_knows_every_claim() {
-    let words = |claim: &Claim| (claim.label, claim.kind, claim.statement);
-    let known: Vec<_> = results().verdicts.iter().map(|row| words(&row.claim)).collect();
-    let now: Vec<_> = claims().iter().map(words).collect();
-    assert!(known == now, "{} claims are known and {} exist, or their words differ; {STALE}", known.len(), now.len());
+fn the_paper_knows_every_claim_and_every_erratum() {
+    let examined = &results().examined;
+    let claims = |rows: &[counterfair::theory::theorems::Claim]| -> Vec<(&str, &str)> {
+        rows.iter().map(|claim| (claim.label, claim.says)).collect()
+    };
+    let kept: Vec<_> = examined.theorems.iter().map(|row| row.claim).collect();
+    assert_eq!(claims(&kept), claims(&theorems()), "{STALE}");
+    let named: Vec<_> = examined.errata.iter().map(|row| (row.erratum.label, row.erratum.says)).collect();
+    let now: Vec<_> = errata().iter().map(|erratum| (erratum.label, erratum.says)).collect();
+    assert_eq!(named, now, "{STALE}");
 }
 
-/// Verdicts that are enumerated or have a witness are examined again; those of a search are `tests/claims.rs`'s to repeat.
 #[test]
-fn exact_verdicts_and_witnesses_are_still_what_the_code_gives() {
-    let is_exact = |row: &&Row| matches!(row.verdict, Verdict::Exact { .. } | Verdict::Refuted { .. });
-    let kept: Vec<&Row> = results().verdicts.iter().filter(is_exact).collect();
-    assert!(kept.len() > 60, "only {} verdicts are exact or refuted", kept.len());
-    let again: Vec<Claim> = kept.iter().map(|row| row.claim).collect();
-    for (old, new) in kept.iter().zip(examine(&again, Budget::Quick, |_| {})) {
-        let same = match (&old.verdict, &new.verdict) {
-            // Rounding differs between machines; that it is rounding does not.
-            (Verdict::Exact { .. }, Verdict::Exact { .. }) => true,
-            (old, new) => old.word() == new.word() && old.detail() == new.detail(),
-        };
-        assert!(same, "{}: {:?} is now {:?}; {STALE}", old.claim.label, old.verdict, new.verdict);
+fn witnesses_are_still_what_the_code_gives() {
+    for (old, new) in results().examined.errata.iter().zip(recompute(&errata())) {
+        let label = old.erratum.label;
+        assert_eq!(old.witness.text, new.witness.text, "{label}; {STALE}");
+        for (a, b) in [(old.witness.printed, new.witness.printed), (old.witness.corrected, new.witness.corrected)] {
+            assert!(close(a.is, b.is) && close(a.said, b.said), "{label}: {a:?} is now {b:?}; {STALE}");
+        }
+    }
+}
+
+/// Slopes take minutes, and `tests/theorems.rs` measures them; of the others the quickest third is enough to see that the file is not an old one.
+#[test]
+fn claims_are_still_what_the_code_gives() {
+    let mut kept: Vec<_> = results().examined.theorems.iter().filter(|row| row.slope().is_none()).collect();
+    assert_eq!(kept.len(), swift().len(), "{STALE}");
+    kept.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    for old in &kept[..kept.len().div_ceil(3)] {
+        let new = old.claim.examine();
+        assert_eq!(
+            (old.verdict(), old.control_verdict()),
+            (new.verdict(), new.control_verdict()),
+            "{:?}; {STALE}",
+            old.claim
+        );
     }
 }
 

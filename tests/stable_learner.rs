@@ -3,14 +3,16 @@
 //! `cargo test --test stable_learner -- --ignored table` writes `tests/stable_learner.csv`; the environment variables `SEEDS` and `PEOPLE` ask for
 //! fewer seeds or other sizes, `WAYS` for the first ways of learning alone, and then the rows go to the terminal alone.
 
-use counterfair::audit::{decision_values, stability};
+use counterfair::audit::stability;
 use counterfair::estimate::stable_q::StableSettings;
 use counterfair::estimate::stable_q::{Contrast, Coordinates, Penalties, StableQ, stable_fitted_q};
 use counterfair::estimate::{FitSettings, Pooling, fit};
 use counterfair::files::{Columns, MissingRepair, ReadOptions, RowConvention, read_csv_from};
 use counterfair::kernel::evaluate::evaluate;
 use counterfair::kernel::learn::features::Polynomial;
-use counterfair::kernel::learn::{ActionValue, Agent, Deployed, Greedy, Outcome, Policy, Settings, fitted_q_iteration};
+use counterfair::kernel::learn::{
+    ActionValue, Agent, Deployed, Greedy, Outcome, Policy, Settings, decision_values, fitted_q_iteration,
+};
 use counterfair::kernel::model::worlds::{Linear, Nonlinear, World};
 use counterfair::kernel::model::{Exogenous, simulate};
 use counterfair::kernel::numeric::{Estimate, Stream};

@@ -4,8 +4,9 @@
 //! any other test program; the table is left out where another program reads the output.
 
 use counterfair::theory::errata::{ErratumRow, errata};
-use counterfair::theory::theorems::{Beside, Row, table, theorems};
+use counterfair::theory::theorems::{Beside, Found, Row, proved, table, theorems};
 use libtest_mimic::{Arguments, Failed, Trial};
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
             Trial::test(format!("{}: {}", claim.label, claim.says), move || {
                 let row = claim.examine();
                 let fallen = (!row.as_expected()).then(|| table(std::slice::from_ref(&row), Beside::default(), true));
+                let fallen = fallen.or_else(|| undisciplined(&row));
                 rows.lock().unwrap_or_else(PoisonError::into_inner).push((place, row));
                 fallen.map_or(Ok(()), |text| Err(Failed::from(text)))
             })
@@ -43,32 +45,53 @@ fn main() -> ExitCode {
     let conclusion = libtest_mimic::run(&arguments, trials);
 
     let mut rows = std::mem::take(&mut *rows.lock().unwrap_or_else(PoisonError::into_inner));
+    let mut recomputed = std::mem::take(&mut *recomputed.lock().unwrap_or_else(PoisonError::into_inner));
+    rows.sort_by_key(|(place, _)| *place);
+    let rows: Vec<Row> = rows.into_iter().map(|(_, row)| row).collect();
+    let order: Vec<(&str, &str)> = errata().iter().map(|erratum| (erratum.label, erratum.says)).collect();
+    recomputed.sort_by_key(|row| order.iter().position(|named| *named == (row.erratum.label, row.erratum.says)));
     if !quiet && !rows.is_empty() {
-        rows.sort_by_key(|(place, _)| *place);
-        let rows: Vec<Row> = rows.into_iter().map(|(_, row)| row).collect();
-        let recomputed = recomputed.lock().unwrap_or_else(PoisonError::into_inner);
-        println!("{}", table(&rows, Beside { errata: &recomputed, proved: proved() }, all));
+        let proved = proved(&Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs"));
+        println!("{}", table(&rows, Beside { errata: &recomputed, proved }, all));
+    }
+    if rows.len() == theorems().len() && recomputed.len() == order.len() {
+        insta::assert_snapshot!("verdicts", verdicts(&rows, &recomputed));
     }
     conclusion.exit_code()
 }
 
-/// How many theorems stand in `proofs/`, by their statements.
-fn proved() -> Option<usize> {
-    let files = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs")).ok()?;
-    let texts = files.flatten().filter(|file| file.path().extension().is_some_and(|e| e == "v"));
-    Some(texts.filter_map(|file| std::fs::read_to_string(file.path()).ok()).map(|text| labelled(&text)).sum())
-}
+/// Sizes and seeds that a slope must have been measured at.
+const LEAST: (usize, usize) = (6, 20);
 
-/// Theorems that stand below a line `(* label: … *)`: those that carry a statement of the document or of ours.
-fn labelled(text: &str) -> usize {
-    let mut waiting = false;
-    let mut count = 0;
-    for line in text.lines().map(str::trim) {
-        if line.starts_with("(* label:") {
-            waiting = true;
-        } else if ["Theorem ", "Lemma ", "Corollary "].iter().any(|word| line.starts_with(word)) {
-            count += usize::from(std::mem::take(&mut waiting));
+/// What a row lacks that every row must have, whatever it found.
+fn undisciplined(row: &Row) -> Option<String> {
+    for found in [&row.stated, &row.control] {
+        match found {
+            Found::Slope(slope) if slope.sizes.len() < LEAST.0 || slope.seeds < LEAST.1 => {
+                return Some(format!("{} sizes and {} seeds are too few", slope.sizes.len(), slope.seeds));
+            }
+            Found::Sides(worst) if worst.text.is_empty() => return Some("the worst case is not in words".into()),
+            _ => {}
         }
     }
-    count
+    let measured = row.claim.limit.slope().is_some();
+    (measured && row.control.slope().is_none()).then(|| "the control has no slope".into())
+}
+
+/// What became of every claim, and how every erratum stands in the document: words, no digits.
+fn verdicts(rows: &[Row], errata: &[ErratumRow]) -> String {
+    let mut text = String::new();
+    for row in rows {
+        let claim = &row.claim;
+        let (verdict, control) = (row.verdict().word(), row.control_verdict().word());
+        let line = claim.source.map_or(String::new(), |source| format!(", line {}", source.line));
+        writeln!(text, "{} ({:?}{line}) {}: {verdict}, control {control}", claim.label, claim.rank, claim.says)
+            .expect("text");
+    }
+    for ErratumRow { erratum, .. } in errata {
+        let root = if erratum.root == erratum.label { String::new() } else { format!(", from {}", erratum.root) };
+        let (word, line) = (erratum.stands.word(), erratum.source.line);
+        writeln!(text, "erratum {} ({word}, line {line}{root}) {}", erratum.label, erratum.says).expect("text");
+    }
+    text
 }

@@ -4,7 +4,7 @@ use counterfair::estimate::Basis;
 use counterfair::fair::{AuditSettings, Error, Learned, ValueClass};
 use counterfair::kernel::learn::Settings;
 use counterfair::kernel::people::{Labels, PanelBuilder, Person};
-use counterfair::prelude::*;
+use counterfair::notebook::prelude::*;
 
 /// 240 people with two decisions each: see [`some`].
 fn people(levels: u32, action: impl Fn(u32, u32) -> u32, second: impl Fn(f64, f64) -> f64) -> People {
@@ -65,7 +65,7 @@ fn learning_tells_about_mechanism_outcome_stability_and_certificate_and_only_wit
     // Nobody of level 1 receives action 1.
     let withheld = people(2, |i, t| if i % 2 == 1 { 0 } else { by_turns(i, t) }, other);
     for (people, expected) in [(&usual, false), (&withheld, true)] {
-        tells(&plain(Method::Ours), people, "nobody of level 1 ever received action 1", expected);
+        tells(&plain(Method::Ours), people, "nobody in group 1 ever received action 1", expected);
     }
     // A state twice: plain least squares does not determine its weights.
     let twice = people(2, by_turns, |first, _| first);

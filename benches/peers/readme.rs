@@ -1,4 +1,4 @@
-//! The figures of speed in README.md and benches/README.md, made from what was measured: nobody types one.
+//! The figures of speed in benches/README.md, made from what was measured: nobody types one.
 
 use serde_json::Value;
 use std::fmt::Write;
@@ -11,45 +11,10 @@ pub fn with_speed(page: &str, peers: &Value, scaling: &Value) -> Option<String> 
     replaced(page, &section(peers, scaling))
 }
 
-/// README.md with its three figures; none when it has no place for them.
-pub fn with_highlights(readme: &str, peers: &Value) -> Option<String> {
-    replaced(readme, &highlights(peers))
-}
-
 fn replaced(page: &str, section: &str) -> Option<String> {
     let (before, rest) = page.split_once(BEGIN)?;
     let (_, after) = rest.split_once(END)?;
     Some(format!("{before}{BEGIN}\n{section}{END}{after}"))
-}
-
-/// Like for like first: the same algorithm on both sides. Nothing where nothing was measured.
-fn highlights(peers: &Value) -> String {
-    let rows: Vec<&Value> = peers["rows"].as_array().into_iter().flatten().collect();
-    let mut text = String::new();
-    let numpy = |n: u64| {
-        find(&rows, |r| is(r, "fitted Q iteration", "NumPy", 1) && r["size"]["n"] == n && r["size"]["d"] == 15)
-    };
-    if let (Some(small), Some(large)) = (numpy(10_000), numpy(2_000_000)) {
-        text += &format!(
-            "- Fitted Q iteration by least squares against the same in NumPy, 15 features, mean over 100 iterations: {} times faster at 10 000 tuples, {} at 2 000 000.\n",
-            ratio(Some(small)),
-            ratio(Some(large))
-        );
-    }
-    if let Some(nets) = rows.iter().find(|r| r["peer"] == "PyCFRL" && words(&r["what"]).starts_with("the same nets")) {
-        text += &format!(
-            "- From file to policy with the same networks and the same number of steps as PyCFRL: {} times faster.\n",
-            ratio(Some(nets))
-        );
-    }
-    if let Some(stream) = rows.iter().find(|r| !r["times"].is_null()) {
-        text += &format!(
-            "- 100 iterations over {} tuples take {:.2} times as long as reading their features 100 times from memory.\n",
-            thousands(stream["size"]["n"].as_u64().unwrap_or(0)),
-            number(&stream["times"]["median"])
-        );
-    }
-    text
 }
 
 /// Nothing where nothing was measured.

@@ -1,7 +1,7 @@
 //! What the other benchmarks found, in numbers a reader can use: an exponent an axis, the share of the machine's limits reached, memory.
 //!
 //! `cargo bench` runs it last. It reads criterion's samples, prints tables and draws `out/bench/*.svg`. `cargo bench --bench summary
-//! -- --save` also writes `benches/scaling.json`, from which the README quotes.
+//! -- --save` also writes `benches/scaling.json`, from which benches/README.md quotes.
 
 #[path = "../measure/mod.rs"]
 mod measure;

@@ -134,7 +134,7 @@ def self_test(folder: Path) -> list:
     new = nbformat.v4.new_code_cell
     start = ':dep counterfair = { path = "..", default-features = false, features = ["report"] }\n'
     # Failure takes the variables and the imports of a cell with it, as in a notebook; each cell stands on its own.
-    imports, good = "use counterfair::prelude::*;\n", "Estimate::of(&[1.0, 2.0, 4.0])"
+    imports, good = "use counterfair::notebook::prelude::*;\n", "Estimate::of(&[1.0, 2.0, 4.0])"
     sources = [start + imports + good] + [imports + source for source in BROKEN.values()]
     sources += [imports + good, imports + "Estimate::of(&[1.0, 2.0, 4.1])"]
     notebook = execute(nbformat.v4.new_notebook(cells=[new(source) for source in sources]), folder, "self-test", allow_errors=True)

@@ -28,7 +28,8 @@ pub use fqe::{EvaluationError, EvaluationSettings, FittedEvaluation, fitted_q_ev
 pub(crate) use holm::holm;
 pub use panel_audit::{AuditError, PanelAudit, PanelDraws, audit, probabilities_along};
 pub use simulated::{Refitted, SimulatedValue, Simulation, SimulationError, simulated_values};
-pub use stability::{Stability, decision_values, stability};
+pub use stability::{Stability, stability};
+pub(crate) use unfairness::wilson;
 pub use unfairness::{
     Carried, CrossFitted, HeldOut, ParityGap, UnfairnessError, UnfairnessLaw, Yardstick, cross_fitted_unfairness,
     parity_gap, parity_gap_of, unfairness,

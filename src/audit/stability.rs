@@ -1,9 +1,7 @@
 //! How much of a policy would be another one had other people been recorded.
 
-use crate::kernel::learn::ActionValue;
 use crate::kernel::numeric::Stream;
 use crate::kernel::people::Panel;
-use crate::kernel::preprocess::{Experience, View};
 
 /// How two policies, each learned from half of the people, differ over the recorded decisions.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,8 +28,8 @@ impl Stability {
 
 /// Refits on halves of the people and compares what they decide.
 ///
-/// `learn` is given a half of the panel and answers with Q(view, a) at *every* decision of the whole panel, |A| numbers a decision in the panel's
-/// order: [`decision_values`] makes them. It refits all that is fitted, the mechanism included.
+/// `learn` is given a half of the panel and answers with Q(view, a) at *every* decision of the whole panel, |A| numbers per decision in the panel's
+/// order: [`decision_values`](crate::kernel::learn::decision_values) makes them. It refits all that is fitted, the mechanism included.
 ///
 /// # Equation
 /// ```text
@@ -79,21 +77,6 @@ pub fn stability<E>(
         value_sd: mean(&deviations),
         splits,
     })
-}
-
-/// Q(view, a) at every decision of an experience, |A| numbers a decision.
-pub fn decision_values<V: View>(q: &impl ActionValue<V>, experience: &Experience<V>) -> Vec<f64> {
-    let (rows, actions) = (experience.views().len() / experience.width(), q.actions());
-    let mut all = vec![0.0; rows * actions];
-    q.values(experience.views(), &mut all);
-    let mut values = Vec::with_capacity(experience.actions().len() * actions);
-    for i in 0..experience.people() {
-        let first = experience.views_of(i).start;
-        for t in 0..experience.decisions_of(i).len() {
-            values.extend((0..actions).map(|a| all[a * rows + first + t]));
-        }
-    }
-    values
 }
 
 /// Two halves of the people: within each level, those whose hash of (stream, id) comes first, and the others.

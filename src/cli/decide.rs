@@ -37,7 +37,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let files = Files::default().reading("--policy", [&arguments.policy]);
+    let files = Files::default().reading("--policy", [&arguments.policy]).streaming();
     files.writing("--memory", &arguments.memory).writing("--log", &arguments.log).check()?;
     let policy = Policy::load(&arguments.policy)?;
     let name = arguments.policy.display();
@@ -67,9 +67,10 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         while !rest.is_empty() {
             let (answers, done, stopped) = answer(&mut deployment, rest, on_error, log.as_mut())?;
             // Decisions are waited for: they must not sit in a buffer. A reader that went away is an error here: decisions were made, and
-            // perhaps remembered, that nobody learned of.
+            // perhaps remembered, that were not learned of.
             let written = output.write_all(harmless_json(&answers).as_bytes()).and_then(|()| output.flush());
-            written.map_err(|source| CliError::Read { file: "standard output".into(), source })?;
+            let (first, last) = (rest[0].0, rest[done - 1].0);
+            written.map_err(|source| CliError::NotDelivered { first, last, source })?;
             if let Some(error) = stopped {
                 return Err(error);
             }

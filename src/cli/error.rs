@@ -20,7 +20,7 @@ pub enum CliError {
     #[error(transparent)]
     Folder(#[from] counterfair::report::study::FolderError),
     #[error("{file}: {source}")]
-    Rows { file: String, source: counterfair::theory::RowsError },
+    Rows { file: String, source: counterfair::theory::theorems::RowsError },
     #[error("{file}: {source}")]
     Read { file: String, source: std::io::Error },
     #[error(transparent)]
@@ -31,6 +31,12 @@ pub enum CliError {
     NotServed { file: String, why: counterfair::fair::Unfit },
     #[error("{0}")]
     Argument(String),
+    #[error("{file} holds something that is not the log of decisions; choose another --log")]
+    NotALog { file: String },
+    #[error(
+        "standard output: {source}. Requests up to line {last} were decided; the answers to lines {first} to {last} were not delivered"
+    )]
+    NotDelivered { first: usize, last: usize, source: std::io::Error },
     #[error("standard input, line {line}: {problem}")]
     Line { line: usize, problem: String },
 }

@@ -3,10 +3,12 @@
 use super::error::CliError;
 use super::large::SampleOptions;
 use super::options::{Missing, ModelOptions, ReadingOptions, say_about};
-use super::output::{decimal, say, say_json, stages, table, warn};
+use super::output::{decimal, say, say_json, table, warn};
 use super::program::{NamedCommand, PolicyOptions};
+use super::progress::{EVALUATE, stages};
 use counterfair::audit::recorded::StayingModel;
 use counterfair::audit::recorded::{Dropout, RecordedSettings, RecordedValue, Resampled};
+use counterfair::fair::study::Bounded;
 use counterfair::fair::{Audit, AuditSettings, JUDGED, Policy};
 use counterfair::kernel::numeric::Estimate;
 use counterfair::kernel::numeric::Law;
@@ -28,21 +30,21 @@ pub struct Arguments {
     #[command(flatten)]
     policy: PolicyOptions,
     /// γ that a program is judged with [default: that of the policy file its preprocessing is from, or 0.9]
-    #[arg(long, requires = "policy_command", value_parser = discount)]
+    #[arg(long, requires = "policy_command", value_parser = discount, help_heading = "Policy")]
     discount: Option<f64>,
     /// The file to evaluate on, laid out as the one the policy was learned from; best not the same people
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     data: PathBuf,
     /// Other policy files to compare with, named after their files
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Policy")]
     against: Vec<PathBuf>,
     /// Programs to compare with; they are shown what --reads and --preprocessing say, or made with the policy file's preprocessing
-    #[arg(long, value_name = "NAME=COMMAND")]
+    #[arg(long, value_name = "NAME=COMMAND", help_heading = "Policy")]
     against_command: Vec<NamedCommand>,
     #[command(flatten)]
     reading: ReadingOptions,
     /// Weight people who stayed, as `--missing weigh` does, and still refuse missing cells
-    #[arg(long)]
+    #[arg(long, help_heading = "Data")]
     weigh_dropout: bool,
     #[command(flatten)]
     memory: SampleOptions,
@@ -50,13 +52,13 @@ pub struct Arguments {
     #[command(flatten)]
     model: ModelOptions,
     /// Highest total degree of the polynomials that values are fitted with [default: up to 3, as the data carry]
-    #[arg(long)]
+    #[arg(long, help_heading = "Judging")]
     degree: Option<usize>,
     /// How often people are resampled for the intervals of values
-    #[arg(long, default_value_t = 400, value_name = "B")]
+    #[arg(long, default_value_t = 400, value_name = "B", help_heading = "Judging")]
     replicates: usize,
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -78,7 +80,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         .zip(files.chain(programs))
         .map(|(name, policy)| Ok((name, policy?)))
         .collect::<Result<Vec<_>, CliError>>()?;
-    let (people, audit) = stages(|watch| {
+    let (people, audit) = stages(&EVALUATE, |watch| {
         watch("reading");
         let (data, how, seed) = (&arguments.data, arguments.reading.options(), arguments.model.seed);
         let people = match arguments.memory.limit_for(data) {
@@ -228,13 +230,14 @@ fn as_tables(policy: &Policy, panel: &Panel, audit: &Audit, weighed: bool) -> St
                 row(format!("{} against {}", name(*a), name(*b)), share.mean(), share.interval(CONFIDENCE))
             });
             line!(out, "{}", table(&["decisions that differ between worlds", "share", "95 % interval"], rows));
-            let (low, high) = law.interval(CONFIDENCE);
+            let Bounded { number, upper } = Bounded::from(&law.metric);
+            let (low, high) = number.interval.unwrap_or(law.interval(CONFIDENCE));
             line!(
                 out,
                 "CF metric {}, interval {}: at most {} with 95 % confidence, if noise is as modelled",
                 decimal(law.mean(), 4),
                 from_to(low, high),
-                decimal(law.upper(CONFIDENCE), 4)
+                decimal(upper, 4)
             );
             if let Some(bound) = law.finite_sample_bound {
                 line!(out, "at most {bound:.4} for any number of judged people");
@@ -301,7 +304,7 @@ fn add_sensitivity(out: &mut String, sensitivity: &counterfair::fair::Sensitivit
     line!(
         out,
         "{}",
-        table(&["share λ of the levels' difference that is causal", "CF metric"], curve(&sensitivity.share))
+        table(&["share λ of the groups' difference that is causal", "CF metric"], curve(&sensitivity.share))
     );
     if !sensitivity.confounding.is_empty() {
         let rows =
@@ -318,7 +321,9 @@ fn add_sensitivity(out: &mut String, sensitivity: &counterfair::fair::Sensitivit
 }
 
 fn of_law(law: &Law) -> Value {
-    json!({ "mean": law.mean(), "standard_error": law.standard_error(), "interval": law.interval(CONFIDENCE), "upper": law.upper(CONFIDENCE) })
+    let Bounded { number, upper } = Bounded::from(law);
+    let interval = number.interval.unwrap_or(law.interval(CONFIDENCE));
+    json!({ "mean": law.mean(), "standard_error": law.standard_error(), "interval": interval, "upper": upper })
 }
 
 fn of_estimate(estimate: &Estimate) -> Value {

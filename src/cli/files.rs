@@ -6,6 +6,7 @@
 use super::error::CliError;
 use counterfair::fair::ProgramCommand;
 use counterfair::files::{SameFile, can_be_written, distinct_files};
+use counterfair::report::study::{FolderError, writable};
 use std::path::{Path, PathBuf};
 
 /// The files of one command.
@@ -15,6 +16,7 @@ pub struct Files {
     writes: Vec<(&'static str, PathBuf)>,
     /// Files in folders that are replaced if they are there.
     replaces: Vec<(&'static str, PathBuf)>,
+    folders: Vec<PathBuf>,
 }
 
 impl Files {
@@ -37,6 +39,12 @@ impl Files {
         self.reading(option, &files)
     }
 
+    /// Adds standard input and output where they are files: what is written must be neither.
+    pub fn streaming(self) -> Self {
+        let file = |stream: &str| Some(PathBuf::from(stream)).filter(|path| path.is_file());
+        self.reading("standard input", &file("/dev/stdin")).writing("standard output", &file("/dev/stdout"))
+    }
+
     /// Adds files that are written, each whole.
     pub fn writing<'a>(mut self, option: &'static str, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
         self.writes.extend(paths.into_iter().map(|path| (option, path.clone())));
@@ -47,6 +55,7 @@ impl Files {
     pub fn filling(mut self, option: &'static str, folder: &Path, is_written: impl Fn(&str) -> bool) -> Self {
         let name = |path: &PathBuf| path.file_name().is_some_and(|name| is_written(&name.to_string_lossy()));
         self.replaces.extend(entries(folder).filter(name).map(|path| (option, path)));
+        self.folders.push(folder.into());
         self
     }
 
@@ -60,12 +69,21 @@ impl Files {
         named(&self.replaces).into_iter().try_for_each(|replaced| distinct_files(&[replaced], &reads))
     }
 
-    /// The same; and that each file could be written.
+    /// Makes sure that folders are there or could be made.
+    ///
+    /// # Errors
+    /// [`FolderError`].
+    pub fn check_folders(&self) -> Result<(), FolderError> {
+        self.folders.iter().try_for_each(|folder| writable(folder))
+    }
+
+    /// All of this; and that each file could be written.
     ///
     /// # Errors
     /// [`CliError`].
     pub fn check_writable(&self) -> Result<(), CliError> {
         self.check()?;
+        self.check_folders()?;
         self.writes.iter().try_for_each(|(_, path)| can_be_written(path))?;
         Ok(())
     }

@@ -11,11 +11,12 @@ use std::str::FromStr;
 
 /// How much memory may be used, where people can be laid down on disk.
 #[derive(Args)]
+#[command(next_help_heading = "Data")]
 pub struct MemoryOptions {
     /// Memory that may be used, such as 512MB or 2GB; a file that needs more is read in blocks of people onto disk [default: a quarter of the
     /// machine's]
     #[arg(long, value_name = "SIZE")]
-    memory: Option<Size>,
+    ram: Option<Size>,
     /// Folder for people who do not fit in memory; what is laid down there is removed afterwards [default: the system's temporary folder]
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
@@ -23,17 +24,18 @@ pub struct MemoryOptions {
 
 /// How much memory may be used, where people are judged.
 #[derive(Args)]
+#[command(next_help_heading = "Data")]
 pub struct SampleOptions {
     /// Memory that may be used, such as 512MB or 2GB; of a file that needs more a random sample of people is judged, chosen by a hash of their
     /// ids and --seed, and it is said which share [default: a quarter of the machine's]
     #[arg(long, value_name = "SIZE")]
-    memory: Option<Size>,
+    ram: Option<Size>,
 }
 
 impl SampleOptions {
     /// Bytes that are allowed, if a file may need more than that by its size.
     pub fn limit_for(&self, data: &Path) -> Option<u64> {
-        let bytes = self.memory.map_or_else(default_bytes, |Size(bytes)| bytes);
+        let bytes = self.ram.map_or_else(default_bytes, |Size(bytes)| bytes);
         (text_of(data).saturating_mul(PER_BYTE_JUDGED) > bytes).then_some(bytes)
     }
 }
@@ -92,7 +94,7 @@ pub struct TooSmall {
 impl MemoryOptions {
     /// The memory allowed if a file needs more than that, by its size.
     pub fn needed_for(&self, data: &Path) -> Result<Option<TooSmall>, CliError> {
-        let bytes = self.memory.map_or_else(default_bytes, |Size(bytes)| bytes);
+        let bytes = self.ram.map_or_else(default_bytes, |Size(bytes)| bytes);
         let needed = text_of(data).saturating_mul(PER_BYTE_OF_TEXT);
         let scratch = self.scratch.clone().unwrap_or_else(std::env::temp_dir);
         if !scratch.is_dir() {

@@ -4,7 +4,8 @@ use super::error::CliError;
 use super::files::{Files, refuse_to_replace};
 use super::large::{self, MemoryOptions};
 use super::options::{DataOptions, ModelOptions};
-use super::output::{command_line, mechanism_table, noise_report, say, say_json, say_noise, stages, warn};
+use super::output::{command_line, mechanism_table, noise_report, say, say_json, say_noise, warn};
+use super::progress::{LEARN, stages};
 use clap::ValueEnum;
 use counterfair::estimate::stable_q::StableSettings;
 use counterfair::fair::{Learned, Learner, Method, People, Reservation, ValueClass};
@@ -20,51 +21,51 @@ pub struct Arguments {
     memory: MemoryOptions,
     #[command(flatten)]
     model: ModelOptions,
-    /// What the policy reads: ours (counterfactual states of all levels, fair), full (state and level) or unaware (state without level)
-    #[arg(long, default_value = "ours", value_name = "METHOD")]
+    /// What the policy reads: ours (counterfactual states of all groups: fair), full (state and group) or unaware (state without group)
+    #[arg(long, default_value = "ours", value_name = "METHOD", help_heading = "Learning")]
     method: Method,
     /// Cross-fit over this many folds of people
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", help_heading = "Learning")]
     folds: Option<usize>,
     /// How the action value is fitted
-    #[arg(long, value_enum, default_value_t = LearnerName::Stable)]
+    #[arg(long, value_enum, default_value_t = LearnerName::Stable, help_heading = "Learning")]
     learner: LearnerName,
     /// Discount γ
-    #[arg(long, default_value_t = 0.9)]
+    #[arg(long, default_value_t = 0.9, help_heading = "Learning")]
     discount: f64,
     /// Lower values by this many standard errors, for data that cover little (stable) [default: 0]
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", help_heading = "Learning")]
     pessimism: Option<f64>,
     /// Total degree of the action value's polynomial (least-squares) [default: 2]
-    #[arg(long)]
+    #[arg(long, help_heading = "Learning")]
     degree: Option<usize>,
     /// Most iterations of fitted Q [default: 2000 for stable, 100 otherwise]
-    #[arg(long)]
+    #[arg(long, help_heading = "Learning")]
     iterations: Option<usize>,
     /// Stop once values move by less than this share (stable, least-squares) [default: 1e-8 for stable, 0 otherwise]
-    #[arg(long)]
+    #[arg(long, help_heading = "Learning")]
     tolerance: Option<f64>,
     /// Hold rewards in [-R, R] and values in [-R/(1-γ), R/(1-γ)] (least-squares)
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", help_heading = "Learning")]
     clip: Option<f64>,
     /// Refits with resampled people that the policy file keeps, so that its unfairness can be judged on others
-    #[arg(long, default_value_t = 200, value_name = "B")]
+    #[arg(long, default_value_t = 200, value_name = "B", help_heading = "Learning")]
     replicates: usize,
     /// How often the people are halved to see how stable the policy is
-    #[arg(long, default_value_t = 3, value_name = "N")]
+    #[arg(long, default_value_t = 3, value_name = "N", help_heading = "Learning")]
     splits: usize,
     /// The policy file to write
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     save: PathBuf,
     /// Replace a file of that name
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     overwrite: bool,
     /// Save the policy even if learning diverged, had not settled or was rank-deficient; or if the data leave nothing to learn, a state is kept
     /// or recorded in categories: the file then says so, and `decide` repeats it
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     save_anyway: bool,
     /// Print the summary as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -142,7 +143,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     files.check_writable()?;
     let limit = arguments.memory.needed_for(&arguments.data.data)?;
     let mut counted = None;
-    let (people, learned) = stages(|watch| {
+    let (people, learned) = stages(&LEARN, |watch| {
         watch("reading");
         if let Some(limit) = &limit {
             let large = large::read(&arguments.data, limit, false)?;

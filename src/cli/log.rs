@@ -39,12 +39,15 @@ impl Log {
     /// Appends to a file; a new one is its owner's alone. Where a process that was killed has left half a line, the next entry begins a new one.
     ///
     /// # Errors
-    /// [`CliError::Read`], with the file and what the system said.
+    /// [`CliError::NotALog`], of a file with something else in it, and [`CliError::Read`], with the file and what the system said.
     pub fn open(path: &Path, policy: &str) -> Result<Self, CliError> {
         let file = path.display().to_string();
-        let opened = || -> std::io::Result<File> {
+        let opened = || -> std::io::Result<Option<File>> {
             let mut log = private_file().create(true).read(true).append(true).open(path)?;
             if log.metadata()?.is_file() && log.seek(SeekFrom::End(0))? > 0 {
+                if !begins_as_log(&mut log)? {
+                    return Ok(None);
+                }
                 let mut last = [0];
                 log.seek(SeekFrom::End(-1))?;
                 log.read_exact(&mut last)?;
@@ -52,10 +55,11 @@ impl Log {
                     log.write_all(b"\n")?;
                 }
             }
-            Ok(log)
+            Ok(Some(log))
         };
         match opened() {
-            Ok(log) => Ok(Self { out: BufWriter::new(log), file, policy: policy.into() }),
+            Ok(None) => Err(CliError::NotALog { file }),
+            Ok(Some(log)) => Ok(Self { out: BufWriter::new(log), file, policy: policy.into() }),
             Err(source) => Err(CliError::Read { file, source }),
         }
     }
@@ -89,6 +93,19 @@ impl Log {
         if file.metadata()?.is_file() { file.sync_data() } else { Ok(()) }
     }
 }
+
+/// Whether a file begins with an entry, or with as much of one as a killed process has left.
+fn begins_as_log(file: &mut File) -> std::io::Result<bool> {
+    let mut head = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.take(HEAD).read_to_end(&mut head)?;
+    head.retain(|b| !b.is_ascii_whitespace());
+    Ok(head.iter().zip(FIRST_FIELD).all(|(found, expected)| found == expected))
+}
+
+/// How an entry begins, and the bytes in which that is looked for.
+const FIRST_FIELD: &[u8] = b"{\"at\":";
+const HEAD: u64 = 32;
 
 /// `2026-11-18T01:54:45.123Z`. The date is counted in eras of 400 years that begin on 1 March, so that leap days come last.
 fn utc(since_1970: Duration) -> String {

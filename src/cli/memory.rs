@@ -20,7 +20,7 @@ pub struct Arguments {
 enum Task {
     /// What the memory belongs to and how much it holds
     Show(File),
-    /// One line of JSON per person: id, level, number of decisions
+    /// One line of JSON per person: id, group, number of decisions
     List(File),
     /// One line of JSON per person with everything that is remembered
     Export {

@@ -1,7 +1,8 @@
 //! `counterfair optimum`: the best values there are in the paper's worlds.
 
 use super::error::CliError;
-use super::output::{say, stage, table};
+use super::output::{say, table};
+use super::progress::stage;
 use clap::ValueEnum;
 use counterfair::theory::optimum::{Bounded, PaperWorld, optimum};
 

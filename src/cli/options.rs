@@ -14,13 +14,14 @@ use std::str::FromStr;
 
 /// A file of people followed over time.
 #[derive(Args)]
+#[command(next_help_heading = "Data")]
 pub struct DataOptions {
     /// The file: CSV (separated by commas, semicolons or tabs; gzip is read too), or Parquet in a build with that feature
     #[arg(long, value_name = "FILE")]
     pub data: PathBuf,
-    /// Whether a row holds the action and reward that led to its state, or those that followed it
-    #[arg(long, value_enum, default_value_t = Rows::Incoming)]
-    pub rows: Rows,
+    /// Whether a row holds the action and reward that led to its state, or those that followed it [default: as people's first rows show]
+    #[arg(long, value_enum)]
+    pub rows: Option<Rows>,
     #[command(flatten)]
     pub reading: ReadingOptions,
     /// Column of the person
@@ -29,8 +30,8 @@ pub struct DataOptions {
     /// Column of the time
     #[arg(long, default_value = "timestamp", value_name = "COLUMN")]
     pub time: String,
-    /// Column of the sensitive attribute; several make a product of attributes
-    #[arg(long, default_value = "z1", value_delimiter = ',', value_name = "COLUMN")]
+    /// Column of the sensitive attribute, which says each person's group; several columns make a group of each combination
+    #[arg(long, default_value = "z1", value_delimiter = ',', value_name = "COLUMN", value_parser = column)]
     pub z: Vec<String>,
     /// Column of the action
     #[arg(long, default_value = "action", value_name = "COLUMN")]
@@ -39,8 +40,13 @@ pub struct DataOptions {
     #[arg(long, default_value = "reward", value_name = "COLUMN")]
     pub reward: String,
     /// Columns of the state [default: state1, state2, …]
-    #[arg(long, value_delimiter = ',', value_name = "COLUMN")]
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN", value_parser = column)]
     pub states: Vec<String>,
+}
+
+/// A column's name as a list has it: `"pain, interference"` names two, and blanks around a name are no part of it in a header either.
+fn column(name: &str) -> Result<String, std::convert::Infallible> {
+    Ok(name.trim().into())
 }
 
 /// The row convention, as the command line spells it.
@@ -54,6 +60,7 @@ pub enum Rows {
 
 /// How a file is written, and what to do where it is not whole.
 #[derive(Args)]
+#[command(next_help_heading = "Data")]
 pub struct ReadingOptions {
     /// What to do about missing cells and missing times
     #[arg(long, value_enum, default_value_t = Missing::Refuse)]
@@ -63,17 +70,17 @@ pub struct ReadingOptions {
     #[arg(long, value_name = "STEP")]
     pub step: Option<StepLength>,
     /// What separates cells: comma, semicolon, tab or one character [default: as the header shows]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub separator: Option<Separator>,
     /// Whether numbers have a decimal point or comma [default: as they show]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide_short_help = true)]
     pub decimal: Option<DecimalName>,
     /// How letters are stored [default: UTF-8, or UTF-16 where the file shows it]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide_short_help = true)]
     pub encoding: Option<EncodingName>,
     /// Name people in messages and summaries: who was cut by --missing, where and why, and whose cell is far from all others. Without it
-    /// nobody's id is shown
-    #[arg(long)]
+    /// no id is shown
+    #[arg(long, hide_short_help = true)]
     pub name_people: bool,
 }
 
@@ -84,7 +91,7 @@ pub enum Missing {
     Refuse,
     /// End a person's trajectory before the first missing cell or time, and count who was cut; --name-people lists them
     DropTail,
-    /// The same; and `evaluate` weights those who stayed by the inverse of their probability of staying, given level, state, action and
+    /// The same; and `evaluate` weights those who stayed by the inverse of their probability of staying, given group, state, action and
     /// reward. What is learned needs no weights as long as leaving depends on no more than these
     Weigh,
 }
@@ -185,7 +192,8 @@ impl DataOptions {
 
     /// How the file is to be read.
     pub fn options(&self) -> ReadOptions {
-        ReadOptions { columns: self.columns(), rows: self.rows.into(), ..self.reading.options() }
+        let rows = self.rows.map_or(RowConvention::default(), Rows::into);
+        ReadOptions { columns: self.columns(), rows, find_rows: self.rows.is_none(), ..self.reading.options() }
     }
 
     /// Reads the file, and says what was found out about it, what was cut on request, and what is odd about it.
@@ -236,26 +244,27 @@ pub fn say_about(people: &People) {
 
 /// What mechanism to fit.
 #[derive(Args)]
+#[command(next_help_heading = "Model")]
 pub struct ModelOptions {
     /// The mechanism: spline, linear, poly:D, trig or neural
     #[arg(long, default_value = "spline", value_name = "MODEL")]
     pub model: Model,
-    /// One regression for all levels, one for each, or as people left out decide
-    #[arg(long, value_enum, default_value_t = FitKind::Chosen)]
+    /// One regression for all groups, one for each, or as held-out people decide
+    #[arg(long, value_enum, default_value_t = FitKind::Chosen, hide_short_help = true)]
     pub fit: FitKind,
-    /// How levels enter a pooled regression
-    #[arg(long, value_enum, default_value_t = Code::Indicator)]
+    /// How groups enter a pooled regression
+    #[arg(long, value_enum, default_value_t = Code::Indicator, hide_short_help = true)]
     pub level_code: Code,
-    /// How noise is carried from level to level: whichever model predicts unseen people better, or one of the three. A coordinate with few values
-    /// stays additive when chosen and takes the model asked for otherwise; its counterfactuals are not to be believed either way
+    /// How noise is carried from group to group: the model that predicts held-out people best, or one of the three. A state with few values
+    /// stays additive when chosen and takes the model asked for otherwise; its counterfactual states are not to be believed either way
     #[arg(long, value_enum, default_value_t = Noise::Chosen)]
     pub noise: Noise,
-    /// State columns (or `reward`) with the observed value in every world. Unfairness that goes through them is then accepted by assumption, not
+    /// State columns (or `reward`) kept as observed in every group's counterfactual state. Unfairness that goes through them is then accepted by assumption, not
     /// measured: no bound of it is given and no policy is recommended
-    #[arg(long, value_delimiter = ',', value_name = "COLUMN")]
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN", value_parser = column)]
     pub keep: Vec<String>,
-    /// Population weight of each level in sorted order, instead of the shares in the file
-    #[arg(long, value_delimiter = ',', value_name = "P")]
+    /// Population weight of each group in sorted order, instead of the shares in the file
+    #[arg(long, value_delimiter = ',', value_name = "P", hide_short_help = true)]
     pub weights: Vec<f64>,
     /// Seed of whatever is random
     #[arg(long, default_value_t = 1)]
@@ -265,11 +274,11 @@ pub struct ModelOptions {
 /// Pooled or not, as the command line spells it.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum FitKind {
-    /// One regression in which the level interacts with state and action
+    /// One regression in which the group interacts with state and action
     Pooled,
-    /// One regression a level
+    /// One regression per group
     PerLevel,
-    /// Together, unless people left out are predicted better one level at a time by more than chance would; nets are fitted for each level
+    /// Together, unless held-out people are predicted better one group at a time by more than chance; networks are fitted per group
     Chosen,
 }
 
@@ -278,20 +287,20 @@ pub enum FitKind {
 pub enum Noise {
     /// Noise is added, as in the paper
     Additive,
-    /// Noise spreads differently by level, and by state and action where that predicts better
+    /// The spread of noise depends on the group, and on state and action where that predicts better
     Scale,
-    /// Noise has a shape for each level: ranks are carried over
+    /// Noise has a shape of its own in each group: ranks are carried over
     Rank,
-    /// For each coordinate by a score on held-out people, the simpler model unless another is better by a standard error
+    /// For each state by a score on held-out people, the simpler model unless another is better by a standard error
     Chosen,
 }
 
 /// Level coding, as the command line spells it.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Code {
-    /// Indicators of the levels
+    /// Indicators of the groups
     Indicator,
-    /// The number that a level's name spells, and its powers
+    /// The number that a group's name spells, and its powers
     Number,
 }
 

@@ -1,16 +1,13 @@
-//! Tables, progress and the shared summary of a fitted mechanism.
+//! Tables and the shared summary of a fitted mechanism.
 
 use counterfair::estimate::Fitted;
 use counterfair::estimate::FittedNoise;
 use counterfair::estimate::NoiseReport;
 use counterfair::fair::People;
 use counterfair::files::is_treacherous;
-use counterfair::report::Table;
-use indicatif::{ProgressBar, ProgressStyle};
+use counterfair::report::{Table, wrapped};
 use std::fmt::Display;
-use std::io::{self, IsTerminal, Write};
-use std::sync::{Mutex, PoisonError, mpsc};
-use std::time::Duration;
+use std::io::{self, Write};
 
 /// Prints a result: the one way to standard output. A reader that went away or a full disk is an error that the caller passes on, never a
 /// panic; so save first, then print.
@@ -58,65 +55,64 @@ pub fn note(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{}", harmless(&text.to_string(), |c, out| out.extend(c.escape_default())));
 }
 
+/// The same, broken between words where a line would be wider than the terminal; lines that were made stay apart.
+pub fn note_wrapped(text: impl Display) {
+    note(fitted(&text.to_string(), on_stderr()));
+}
+
+/// A verdict or the like, in lines that fit on the terminal.
+///
+/// # Errors
+/// What the system said.
+pub fn say_wrapped(text: impl Display) -> io::Result<()> {
+    say(fitted(&text.to_string(), on_stdout()))
+}
+
+/// Text whose lines have at most so many letters, where there is such a limit; what a line begins with is kept.
+fn fitted(text: &str, width: Option<usize>) -> String {
+    let Some(width) = width else { return text.into() };
+    let line = |line: &str| {
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let lines = wrapped(line, width.saturating_sub(indent.chars().count()));
+        lines.into_iter().map(|line| format!("{indent}{line}")).collect::<Vec<_>>().join("\n")
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Columns of the terminal that standard error goes to; `None` where it goes elsewhere: a line of a log stays whole.
+fn on_stderr() -> Option<usize> {
+    terminal_size_of(io::stderr())
+}
+
+fn on_stdout() -> Option<usize> {
+    terminal_size_of(io::stdout())
+}
+
+#[cfg(unix)]
+fn terminal_size_of(stream: impl std::os::fd::AsFd) -> Option<usize> {
+    terminal_size::terminal_size_of(stream).map(|(terminal_size::Width(columns), _)| columns.into())
+}
+
+#[cfg(windows)]
+fn terminal_size_of(stream: impl std::os::windows::io::AsHandle) -> Option<usize> {
+    terminal_size::terminal_size_of(stream).map(|(terminal_size::Width(columns), _)| columns.into())
+}
+
+/// Columns for what is laid out: those of the terminal, or where there is none those of most.
+pub fn width() -> usize {
+    on_stdout().unwrap_or(80).clamp(60, 120)
+}
+
 /// The command as it was given; what is not Unicode is shown as �.
 pub fn command_line() -> String {
     let given = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
     std::iter::once("counterfair".to_string()).chain(given).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs work in stages, with a spinner beside the name of the present one. Where standard error is not a terminal, a stage that is under way
-/// when two seconds, or two more, have passed is named on a line of its own: a log shows what a long run is at.
-pub fn stages<R>(work: impl FnOnce(&mut dyn FnMut(&str)) -> R) -> R {
-    if !io::stderr().is_terminal() {
-        return stages_by_line(work);
-    }
-    let style =
-        ProgressStyle::with_template("{spinner} {msg} {elapsed}").unwrap_or_else(|_| ProgressStyle::default_spinner());
-    let spinner = ProgressBar::new_spinner().with_style(style);
-    spinner.enable_steady_tick(Duration::from_millis(120));
-    let result = work(&mut |name| {
-        spinner.reset_elapsed();
-        spinner.set_message(name.to_string());
-    });
-    spinner.finish_and_clear();
-    result
-}
-
-/// Time between two looks at the present stage.
-const LOOK: Duration = Duration::from_secs(2);
-
-fn stages_by_line<R>(work: impl FnOnce(&mut dyn FnMut(&str)) -> R) -> R {
-    let present = &Mutex::new(String::new());
-    let (done, waiting) = mpsc::channel::<()>();
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            let mut said = String::new();
-            // The other end is dropped when the work is over, also by a panic.
-            while let Err(mpsc::RecvTimeoutError::Timeout) = waiting.recv_timeout(LOOK) {
-                let now = present.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                if !now.is_empty() && now != said {
-                    note(format_args!("{now} …"));
-                    said = now;
-                }
-            }
-        });
-        let _done = done;
-        work(&mut |name| *present.lock().unwrap_or_else(PoisonError::into_inner) = name.to_string())
-    })
-}
-
-/// One stage.
-pub fn stage<R>(name: &str, work: impl FnOnce() -> R) -> R {
-    stages(|watch| {
-        watch(name);
-        work()
-    })
-}
-
 /// Warnings, one line each, where they do not mix with results.
 pub fn warn(lines: &[String]) {
     for line in lines {
-        note(format_args!("warning: {line}"));
+        note_wrapped(format_args!("warning: {line}"));
     }
 }
 
@@ -149,7 +145,7 @@ pub fn say_noise(fitted: &Fitted, people: &People) -> io::Result<()> {
 /// Size of a panel and of the mechanism fitted to it.
 pub fn mechanism_table(fitted: &Fitted, people: &People) -> Table {
     let panel = people.panel();
-    let mut header = vec!["level".to_string(), "rows".into(), "columns".into(), "rank".into(), "free".into()];
+    let mut header = vec!["group".to_string(), "rows".into(), "columns".into(), "rank".into(), "free".into()];
     header.extend(people.output_names().iter().map(|name| format!("residual sd {name}")));
     let rows = fitted.reports().iter().map(|report| {
         let name = report.level.map_or_else(|| "(all)".to_string(), |k| panel.levels().name(k).to_string());

@@ -4,7 +4,8 @@ use super::error::CliError;
 use super::files::Files;
 use super::large::{self, MemoryOptions, TooSmall};
 use super::options::{DataOptions, ModelOptions};
-use super::output::{mechanism_table, noise_report, note, say, say_json, say_noise, stages, warn};
+use super::output::{mechanism_table, noise_report, note, say, say_json, say_noise, warn};
+use super::progress::{PREPROCESS, stages};
 use counterfair::estimate::Fitted;
 use counterfair::fair::{FittedPreprocessing, People, preprocess};
 use std::path::PathBuf;
@@ -18,16 +19,16 @@ pub struct Arguments {
     #[command(flatten)]
     model: ModelOptions,
     /// Cross-fit over this many contiguous blocks of people
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", help_heading = "Model")]
     folds: Option<usize>,
-    /// The file to write: the input's columns, with the counterfactual states of all levels as state1, state2, …
-    #[arg(long, value_name = "FILE")]
+    /// The file to write: the input's columns, with the counterfactual states of all groups as state1, state2, …
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     out: PathBuf,
     /// Save the fitted mechanism with names and columns as JSON, for `evaluate` and `study` with a `--policy-command`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     save: Option<PathBuf>,
     /// Print the summary as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -40,7 +41,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     if let Some(limit) = arguments.memory.needed_for(&arguments.data.data)? {
         return run_large(arguments, &limit);
     }
-    let (people, done) = stages(|watch| {
+    let (people, done) = stages(&PREPROCESS, |watch| {
         watch("reading");
         let people = arguments.data.read()?;
         let done = preprocess(people.panel(), &arguments.model.preprocessing(&people, arguments.folds)?, watch)?;
@@ -91,7 +92,7 @@ impl Arguments {
         say(mechanism_table(mechanism, people))?;
         say_noise(mechanism, people)?;
         let (out, levels) = (self.out.display(), levels.len());
-        say(format_args!("{out}: {count} people, {decisions} decisions, {levels} levels; one-step gain {gain:.3}"))?;
+        say(format_args!("{out}: {count} people, {decisions} decisions, {levels} groups; one-step gain {gain:.3}"))?;
         Ok(())
     }
 }
@@ -99,9 +100,9 @@ impl Arguments {
 /// The same for people who do not fit in memory.
 fn run_large(arguments: &Arguments, limit: &TooSmall) -> Result<(), CliError> {
     if arguments.save.is_some() {
-        return Err(CliError::Argument("--save needs everybody in memory: raise --memory, or `learn` a policy".into()));
+        return Err(CliError::Argument("--save needs everybody in memory: raise --ram, or `learn` a policy".into()));
     }
-    let (large, mechanism, weights) = stages(|watch| {
+    let (large, mechanism, weights) = stages(&PREPROCESS, |watch| {
         watch("reading");
         let large = large::read(&arguments.data, limit, true)?;
         let settings = arguments.model.preprocessing(large.sketch(), arguments.folds)?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 /// A policy file, or a program with the preprocessing that feeds it.
 #[derive(clap::Args)]
+#[command(next_help_heading = "Policy")]
 pub struct PolicyOptions {
     /// The policy file
     #[arg(long, value_name = "FILE", required_unless_present = "policy_command")]
@@ -18,7 +19,8 @@ pub struct PolicyOptions {
     /// What a program's views are made with: what `preprocess --save` wrote, or a policy file
     #[arg(long, value_name = "FILE")]
     pub preprocessing: Option<PathBuf>,
-    /// What a program is shown: the states of all worlds (ours: fair by construction), state and level (full), or the state (unaware)
+    /// What a program is shown: the counterfactual states of all groups (ours: fair by construction), state and group (full), or the state
+    /// (unaware)
     /// [default: ours]
     #[arg(long, value_name = "VIEW")]
     pub reads: Option<Method>,

@@ -5,9 +5,10 @@ use super::files::Files;
 use super::output::say;
 use super::studies::given;
 use clap::Args;
-use counterfair::report::paper::{Results, generate, proofs, read_run, refresh, write};
+use counterfair::report::paper::{Results, generate, read_run, refresh, write};
 use counterfair::reproduction::{Context, Shard, read_results, select};
-use counterfair::theory::{Budget, run as examine_all};
+use counterfair::theory::errata::{errata, recompute};
+use counterfair::theory::theorems::{Examined, examine, proofs, theorems};
 use std::path::PathBuf;
 
 /// What the user asks for.
@@ -41,7 +42,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     debug_assert!(arguments.paper, "the only report there is");
     let files = Files::default().reading("--peers", [&arguments.peers]).reading_in("--proofs", &arguments.proofs);
     let files = arguments.cells.iter().fold(files, |files, folder| files.reading_in("--cells", folder));
-    files.reading_in("--results", &arguments.results).filling("--out", &arguments.out, |_| true).check()?;
+    files.reading_in("--results", &arguments.results).filling("--out", &arguments.out, |_| true).check_writable()?;
     let studies = given(None, None)?.studies;
     // Verdicts that are about to be made anew may be on claims that nobody makes any more.
     let read = if arguments.refresh { Results::read_all_but_verdicts } else { Results::read };
@@ -54,7 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         results.take_cells(selections, read_run(&folder.join("report/manifest.json"))?.as_ref());
     }
     if arguments.refresh {
-        results.verdicts = examine_all(Budget::Quick, |_| {});
+        results.examined = Examined { theorems: examine(&theorems(), |_| {}), errata: recompute(&errata()) };
         results.measured = refresh(context.studies())?;
     }
     if arguments.refresh || !arguments.cells.is_empty() {

@@ -1,19 +1,21 @@
-//! `counterfair`, `counterfair reproduce` and `counterfair merge`.
+//! `counterfair reproduce` and `counterfair merge`.
 
 use super::files::Files;
-use super::output::{command_line, note, say};
+use super::output::{command_line, note, say, width};
+use super::progress::stage;
 use super::studies::{StudyError, given};
 use clap::Args;
 use counterfair::files::WriteError;
 use counterfair::report::{
-    Manifest, Report, Section, claims as claims_section, learners, real_data, regret, semi, sim_all,
+    Manifest, Report, Section, learners, real_data, regret, semi, sim_all, theorems as theorems_section,
 };
 use counterfair::reproduction::{
     Context, DISCOUNT, Finished, Grid, Label, Learner, Merged, PaperWorld, Plan, Progress, Record, RunError, Scale,
     Selection, Shard, Stages, merge as join, run, select,
 };
+use counterfair::theory::errata::{errata, recompute};
 use counterfair::theory::optimum::optimum;
-use counterfair::theory::{Budget, Row, claims, examine, swift_claims};
+use counterfair::theory::theorems::{Examined, examine, swift};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -30,7 +32,7 @@ pub struct ReproduceArgs {
     /// Replicates of the simulations (default 100, 10 for table:learners; 6 and 2 with --quick)
     #[arg(long, value_name = "N")]
     pub seeds: Option<u64>,
-    /// Threads (default: as many as there are cores)
+    /// Threads [default: RAYON_NUM_THREADS, or as many as there are cores]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
     /// Folder for results and report
@@ -45,7 +47,7 @@ pub struct ReproduceArgs {
     /// How means and action values are fitted; table:learners takes least squares and networks, whatever is said here
     #[arg(long, value_name = "NAME", default_value = "least-squares")]
     pub learner: Learner,
-    /// The sizes of the quick reproduction
+    /// Small sizes, about a minute on two idle cores; without --only with the claims of the theory that take little time
     #[arg(long)]
     pub quick: bool,
     /// A study of your own for table:real_data, with columns ID, timestamp, z1, action, reward, state1, … and incoming rows
@@ -91,6 +93,9 @@ pub enum ReproduceError {
     /// A file that is read would be written.
     #[error(transparent)]
     SameFile(#[from] counterfair::files::SameFile),
+    /// The folder cannot be written to.
+    #[error(transparent)]
+    Folder(#[from] counterfair::report::study::FolderError),
     /// What was to be printed could not be.
     #[error(transparent)]
     Output(#[from] std::io::Error),
@@ -104,47 +109,16 @@ pub enum ReproduceError {
     },
 }
 
-/// The quick reproduction of everything.
-///
-/// # Errors
-/// Any [`ReproduceError`].
-pub fn run_quick() -> Result<(), ReproduceError> {
-    let args = ReproduceArgs {
-        only: vec![],
-        seeds: None,
-        threads: None,
-        out: "out".into(),
-        resume: false,
-        shard: Shard::WHOLE,
-        learner: Learner::LeastSquares,
-        quick: true,
-        data: None,
-        star: None,
-    };
-    note(ABOUT_TO);
-    reproduce_with(&args, || Some(swift_rows()))
+/// The claims that take little time, and all errata.
+fn swift_rows() -> Examined {
+    Examined { theorems: examine(&swift(), |_| {}), errata: recompute(&errata()) }
 }
 
-/// What is said before a run that nobody asked for by name.
-const ABOUT_TO: &str = "counterfair without a command: a quick reproduction of the paper's figures and tables, about a minute on two idle cores; \
-                        it writes out/report/index.html (Ctrl-C stops it, nothing else is touched).\n\
-                        For your own data: counterfair study --data FILE. All commands: counterfair --help.";
-
-/// The claims that take little time, examined.
-fn swift_rows() -> Vec<Row> {
-    examine(&swift_claims(), Budget::Quick, |_| {})
-}
-
-/// Does cells and, unless only a shard was asked for, writes the report.
+/// Does cells and, unless only a shard was asked for, writes the report; that of a quick run of everything has a section of claims.
 ///
 /// # Errors
 /// Any [`ReproduceError`].
 pub fn reproduce(args: &ReproduceArgs) -> Result<(), ReproduceError> {
-    reproduce_with(args, || None)
-}
-
-/// The same, with a section of claims in the report if there are any.
-fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Vec<Row>>) -> Result<(), ReproduceError> {
     let start = Instant::now();
     for (option, value) in [("threads", args.threads.map(|t| t as u64)), ("seeds", args.seeds)] {
         if let Some(value @ 0) = value {
@@ -152,7 +126,7 @@ fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Vec<Ro
         }
     }
     let files = Files::default().reading("--data", &args.data).reading("--star", &args.star);
-    filled(files, &args.out).check()?;
+    check(&filled(files, &args.out))?;
     let (scale, labels) = asked_for(args);
     let given = given(args.data.as_deref(), args.star.as_deref())?;
     let context = Context::new(given.studies);
@@ -170,10 +144,8 @@ fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Vec<Ro
         return Ok(say(format!("{} cells of shard {} in {}", records.len(), args.shard, file.display()))?);
     }
     let manifest = manifest(&records, resumed, args.threads);
-    let theory = examined().map(|rows| {
-        let left_out = claims().len() - rows.len();
-        claims_section(&rows, Budget::Quick, left_out)
-    });
+    let theory =
+        (args.quick && args.only.is_empty()).then(|| theorems_section(&stage("examining the theory", swift_rows)));
     let selections = select(std::slice::from_ref(&grid), &records, context.studies());
     let mut sections = sections(&selections, &context);
     sections.extend(given.left_out.filter(|_| asks_for_studies(&labels)));
@@ -184,6 +156,12 @@ fn reproduce_with(args: &ReproduceArgs, examined: impl FnOnce() -> Option<Vec<Ro
 /// Adds what is written into the folder of a reproduction: files of results, and the report.
 fn filled(files: Files, out: &Path) -> Files {
     files.filling("--out", out, |name| name.ends_with(".jsonl")).filling("--out", &out.join("report"), |_| true)
+}
+
+/// What can be seen before any work.
+fn check(files: &Files) -> Result<(), ReproduceError> {
+    files.check()?;
+    Ok(files.check_folders()?)
 }
 
 /// Whether a study that is left out matters to those who asked for these labels.
@@ -210,7 +188,7 @@ pub fn merge(args: &MergeArgs) -> Result<(), ReproduceError> {
     let start = Instant::now();
     let out = args.out.clone().unwrap_or_else(|| args.folders[0].clone());
     let files = Files::default().reading("--data", &args.data).reading("--star", &args.star);
-    filled(files, &out).check()?;
+    check(&filled(files, &out))?;
     let context = Context::new(given(args.data.as_deref(), args.star.as_deref())?.studies);
     let Merged { contents, missing, damaged } = join(&args.folders, &out, &context, args.partial)?;
     for (file, damage) in damaged {
@@ -236,7 +214,6 @@ fn manifest(records: &[Record], resumed: usize, threads: Option<usize>) -> Manif
         wanted.map(|record| record.cell.seed()).max().unwrap_or(0)
     };
     let learners: BTreeSet<Learner> = records.iter().map(|record| record.cell.learner()).collect();
-    let available = || std::thread::available_parallelism().map_or(1, usize::from);
     Manifest {
         version: env!("CARGO_PKG_VERSION").into(),
         command: command_line(),
@@ -245,7 +222,7 @@ fn manifest(records: &[Record], resumed: usize, threads: Option<usize>) -> Manif
         learner: learners.iter().map(Learner::to_string).collect::<Vec<_>>().join(" and "),
         cells: records.len(),
         resumed,
-        threads: threads.unwrap_or_else(available),
+        threads: threads.unwrap_or_else(rayon::current_num_threads),
         wall_seconds: 0.0,
         stage_seconds: [0.0; 4],
         peak_mebibytes: None,
@@ -281,7 +258,7 @@ fn publish(
 ) -> Result<(), ReproduceError> {
     let report = Report { manifest: manifest.measured(start.elapsed(), stages), sections };
     let page = report.write(&out.join("report"))?;
-    say(format!("{}\n{}\nreport: {}", report.terminal(), report.manifest.line(), page.display()))?;
+    say(format!("{}\n{}\nThe report: {}", report.screen(width()), report.manifest.line(), page.display()))?;
     Ok(())
 }
 

@@ -4,7 +4,8 @@ use super::error::CliError;
 use super::files::Files;
 use super::large::SampleOptions;
 use super::options::{DataOptions, ModelOptions};
-use super::output::{command_line, say, say_json, stages, warn};
+use super::output::{command_line, say, say_json, say_wrapped, warn};
+use super::progress::{STUDY, stages};
 use clap::ValueEnum;
 use counterfair::audit::recorded::Dropout;
 use counterfair::fair::study::{StudyProgram, StudySettings, study};
@@ -22,44 +23,51 @@ pub struct Arguments {
     #[command(flatten)]
     memory: SampleOptions,
     /// The folder to write to [default: out/study/NAME, after the file]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
     /// Write into a folder that holds other files; files of the same name are replaced
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     overwrite: bool,
     /// Discount γ
-    #[arg(long, default_value_t = 0.9)]
+    #[arg(long, default_value_t = 0.9, help_heading = "Judging")]
     discount: f64,
     /// Folds of people: each is judged by policies learned from the others
-    #[arg(long, default_value_t = 5, value_name = "K", value_parser = clap::value_parser!(u64).range(2..=100))]
+    #[arg(long, default_value_t = 5, value_name = "K", value_parser = clap::value_parser!(u64).range(2..=100), help_heading = "Judging")]
     folds: u64,
     /// How often people are resampled for the intervals of values
-    #[arg(long, default_value_t = 400, value_name = "B", value_parser = clap::value_parser!(u64).range(2..=100_000))]
+    #[arg(long, default_value_t = 400, value_name = "B", value_parser = clap::value_parser!(u64).range(2..=100_000), help_heading = "Judging")]
     replicates: u64,
     /// What is made of people who leave before the others
-    #[arg(long, value_enum, default_value_t = Leaving::Auto)]
+    #[arg(long, value_enum, default_value_t = Leaving::Auto, help_heading = "Judging")]
     dropout: Leaving,
     /// List this many people, by id, for whom it matters most
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    #[arg(long, default_value_t = 0, value_name = "N", help_heading = "Output")]
     show_ids: usize,
     /// What you know about the study and the file does not say, how actions were assigned say; printed with the data
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", help_heading = "Output")]
     note: Vec<String>,
     /// A program to judge beside the policies that are learned here: it is shown views and answers with actions or probabilities, as lines of
     /// JSON (src/fair/schema/program.json). It is judged on everybody in the file, so it must not have been trained on them
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", help_heading = "A policy from elsewhere")]
     policy_command: Option<ProgramCommand>,
     /// What the program's views are made with: what `preprocess --save` wrote, or a policy file [default: fitted to this file]
-    #[arg(long, value_name = "FILE", requires = "policy_command")]
+    #[arg(long, value_name = "FILE", requires = "policy_command", help_heading = "A policy from elsewhere")]
     preprocessing: Option<PathBuf>,
-    /// What the program is shown: the states of all worlds (ours: fair by construction), state and level (full), or the state (unaware)
-    #[arg(long, value_name = "VIEW", default_value = "ours", requires = "policy_command")]
+    /// What the program is shown: the counterfactual states of all groups (ours: fair by construction), state and group (full), or the state
+    /// (unaware)
+    #[arg(
+        long,
+        value_name = "VIEW",
+        default_value = "ours",
+        requires = "policy_command",
+        help_heading = "A policy from elsewhere"
+    )]
     reads: Method,
     /// Seconds that the program may take to start, and to answer a batch
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "policy_command", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "policy_command", value_parser = clap::value_parser!(u64).range(1..=86_400), help_heading = "A policy from elsewhere")]
     timeout: u64,
     /// Print the study as JSON instead of its verdict
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -130,14 +138,13 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     if !arguments.overwrite {
         report::check(&folder)?;
     }
-    report::writable(&folder)?;
     Files::default()
         .reading("--data", [&arguments.data.data])
         .reading("--preprocessing", &arguments.preprocessing)
         .running("--policy-command", &arguments.policy_command)
         .filling("--out", &folder, report::may_write(&folder))
-        .check()?;
-    let found = stages(|watch| {
+        .check_writable()?;
+    let found = stages(&STUDY, |watch| {
         watch("reading");
         let people =
             arguments.data.read_within(arguments.memory.limit_for(&arguments.data.data), arguments.model.seed)?;
@@ -149,8 +156,8 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     if arguments.json {
         return Ok(say_json(&report::json(&found, &command, &[]))?);
     }
-    say(report::sentence(&found))?;
-    say(report::recommendation(&found))?;
+    say_wrapped(report::sentence(&found))?;
+    say_wrapped(report::recommendation(&found))?;
     say(format_args!("The page: {}", page.display()))?;
     warn(&found.cautions);
     Ok(())

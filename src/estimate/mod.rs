@@ -195,7 +195,7 @@ pub enum FitError {
         allowed: f64,
     },
     /// A step that has no form for people on disk.
-    #[error("{what} needs all {people} people in memory: raise --memory")]
+    #[error("{what} needs all {people} people in memory: raise --ram")]
     InMemory {
         /// The step.
         what: &'static str,

@@ -6,12 +6,12 @@ use super::{
     Error, Manifest, Method, People, Policy, Preprocessed, Preprocessing, Seen, StoredQ, preprocess, reservation,
     warnings,
 };
-use crate::audit::{Stability, decision_values, stability};
+use crate::audit::{Stability, stability};
 use crate::estimate::stable_q::{Coordinates, StableQ, StableSettings, stable_fitted_q};
 use crate::estimate::{Certificate, FitError, FitSettings, RefitError, Refitter, fit};
 use crate::fair::Features;
 use crate::kernel::learn::features::Polynomial;
-use crate::kernel::learn::{ActionValue, FittedQ, LinearQ, Outcome, Settings, fitted_q_iteration};
+use crate::kernel::learn::{ActionValue, FittedQ, LinearQ, Outcome, Settings, decision_values, fitted_q_iteration};
 use crate::kernel::numeric::Stream;
 use crate::kernel::people::Panel;
 use crate::kernel::preprocess::{Experience, Full, Preprocessor, Sequential, Unaware, View, batch};
@@ -22,6 +22,7 @@ use crate::nets::{NeuralQ, NeuralSettings, neural_fitted_q_iteration};
 /// # Example
 /// ```
 /// use counterfair::prelude::*;
+/// # use counterfair::kernel::{model::{Exogenous, simulate, worlds::Linear}, numeric::Stream};
 /// let world = Linear::new(1.0);
 /// let people = People::from(simulate(&world, &Exogenous::draw(&world, 100, 5, Stream::new(1))));
 /// let policy = Learner::new(Method::Ours).learn(&people)?;
@@ -166,7 +167,7 @@ impl Learner {
         let stability = match (self.splits > 0).then(|| self.stability(panel, watch)).transpose() {
             Err(Error::Fit(FitError::EmptyLevel { level })) => {
                 notes.push(format!(
-                    "half of the people leave nobody at level {level}: how much of the policy would change with other people is not known"
+                    "half of the people leave nobody in group {level}: how much of the policy would change with other people is not known"
                 ));
                 None
             }
@@ -357,8 +358,8 @@ mod tests {
             Learner { replicates: 0, ..Learner::new(Method::Ours) }.learn_watched(&people, &mut |_| {}).unwrap();
         assert_eq!(learned.stability, None);
         for (lines, part) in [
-            (learned.warnings, "half of the people leave nobody at level"),
-            (people.remarks(), "6 of 6 levels have fewer than 10 people"),
+            (learned.warnings, "half of the people leave nobody in group"),
+            (people.remarks(), "6 of 6 groups have fewer than 10 people"),
         ] {
             assert!(lines.iter().any(|line| line.contains(part)), "{part}: {lines:?}");
         }

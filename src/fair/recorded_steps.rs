@@ -50,6 +50,16 @@ const TOLERATED: f64 = 0.5;
 /// have a range of twenty thousand steps.
 const COUNTED: usize = 20_000;
 
+/// Values huddle when the gaps between huddles are at least this many times as wide as the widest huddle.
+const APART: f64 = 2.0;
+
+/// Gaps within huddles from which on they are no chance. Of independent gaps the m smallest are all below half of the next one with probability
+/// 2⁻ᵐ or so: once in a million.
+const LEAST_WITHIN: usize = 20;
+
+/// Steps so many times as long as those of the numbers as they are written are steps of what was blurred.
+const BLUR: f64 = 100.0;
+
 /// Two numbers that differ by less than this share of the largest are one value, written or computed differently.
 const SAME: f64 = 1e-9;
 
@@ -58,9 +68,45 @@ const NOISELESS: f64 = 1e-9;
 
 /// How often each value of each state occurs, and how first states spread at each level.
 pub(super) struct Values {
-    counts: Vec<BTreeMap<u64, usize>>,
-    rows: usize,
+    /// `[state][group]`: the records of each level, then all first records. One clinic may round what others do not, and a baseline may be asked
+    /// for in words where later states are measured.
+    counts: Vec<Vec<Counts>>,
     first: Vec<Vec<Spread>>,
+}
+
+/// How often each value occurs.
+#[derive(Clone, Default)]
+struct Counts {
+    of: BTreeMap<u64, usize>,
+    records: usize,
+}
+
+impl Counts {
+    fn add(&mut self, x: f64) {
+        let key = ordered(x);
+        self.records += 1;
+        if self.of.len() < COUNTED || self.of.contains_key(&key) {
+            *self.of.entry(key).or_insert(0) += 1;
+        }
+    }
+
+    fn join(mut self, other: &Self) -> Self {
+        other.of.iter().for_each(|(key, count)| *self.of.entry(*key).or_insert(0) += count);
+        self.records += other.records;
+        self
+    }
+
+    /// How these values lie, as they are written or within huddles.
+    fn grain(&self) -> Option<Grain> {
+        let values = merged(&self.of);
+        let counted = values.iter().map(|(_, count)| count).sum();
+        let huddled = huddles(&values).into_iter().find_map(|values| grain(&values, counted));
+        match (grain(&values, self.records), huddled) {
+            // So many records within a small blur that some are alike.
+            (Some(Grain::Steps(within)), Some(Grain::Steps(step))) if step > BLUR * within => huddled,
+            (written, huddled) => written.or(huddled),
+        }
+    }
 }
 
 /// Sums of first states around the first one met.
@@ -86,7 +132,10 @@ impl Spread {
 
 impl Values {
     fn empty(states: usize, levels: usize) -> Self {
-        Self { counts: vec![BTreeMap::new(); states], rows: 0, first: vec![vec![Spread::default(); levels]; states] }
+        Self {
+            counts: vec![vec![Counts::default(); levels + 1]; states],
+            first: vec![vec![Spread::default(); levels]; states],
+        }
     }
 
     /// Of people in memory or on disk.
@@ -101,20 +150,25 @@ impl Values {
     }
 
     fn add(&mut self, panel: &Panel) {
-        self.rows += panel.state_rows();
-        for (j, counts) in self.counts.iter_mut().enumerate() {
-            for x in panel.states().iter().skip(j).step_by(panel.state_dim()) {
-                let key = ordered(*x);
-                if counts.len() < COUNTED || counts.contains_key(&key) {
-                    *counts.entry(key).or_insert(0) += 1;
+        let (p, levels) = (panel.state_dim(), panel.levels().len());
+        for person in panel.iter() {
+            let level = person.level as usize;
+            for (at, x) in person.states.iter().enumerate() {
+                let counts = &mut self.counts[at % p];
+                counts[level].add(*x);
+                if at < p {
+                    counts[levels].add(*x);
+                    self.first[at][level].add(*x);
                 }
             }
         }
-        for person in panel.iter() {
-            for (j, x) in person.states.iter().take(panel.state_dim()).enumerate() {
-                self.first[j][person.level as usize].add(*x);
-            }
-        }
+    }
+
+    /// How the values of a state lie: those of everybody, or where these hardly repeat those of one group.
+    fn grain(&self, state: usize) -> Option<Grain> {
+        let (_, by_level) = self.counts[state].split_last()?;
+        let everybody = by_level.iter().fold(Counts::default(), Counts::join);
+        everybody.grain().or_else(|| self.counts[state].iter().find_map(Counts::grain))
     }
 
     /// The states that are recorded too coarsely for what these people tell about their means.
@@ -123,8 +177,9 @@ impl Values {
     }
 
     fn coarse_state(&self, state: usize, mechanism: &Fitted) -> Option<Coarse> {
-        let grain = grain(&merged(&self.counts[state]), self.rows)?;
-        let size = self.counts[state].keys().fold(0.0f64, |most, key| most.max(value(*key).abs()));
+        let grain = self.grain(state)?;
+        let keys = self.counts[state].iter().flat_map(|counts| counts.of.keys());
+        let size = keys.fold(0.0f64, |most, key| most.max(value(*key).abs()));
         // Noise and the standard error of its mean: of first states, and of later ones as each regression found it.
         let first = self.first[state].iter().filter(|spread| spread.people > 1.0);
         let first = first.map(|spread| (spread.sd(), spread.sd() / spread.people.sqrt()));
@@ -168,6 +223,38 @@ fn merged(counts: &BTreeMap<u64, usize>) -> Vec<(f64, usize)> {
     values
 }
 
+/// Values that stand in huddles, each huddle as one value, for every width of huddles that leaves gaps [`APART`]: what is rounded and then
+/// disturbed, so that no value comes twice, tells no more than what is rounded.
+fn huddles(values: &[(f64, usize)]) -> Vec<Vec<(f64, usize)>> {
+    let mut gaps: Vec<f64> = values.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+    gaps.sort_by(f64::total_cmp);
+    let jumps = gaps.windows(2).skip(LEAST_WITHIN - 1).filter(|pair| pair[1] >= APART * pair[0]);
+    // From the widest huddles to the closest.
+    jumps.rev().filter_map(|pair| huddled(values, pair[0], pair[1])).collect()
+}
+
+/// Values no more than `within` apart from the next as one; `None` where a huddle is too wide beside gaps of at least `between`.
+fn huddled(values: &[(f64, usize)], within: f64, between: f64) -> Option<Vec<(f64, usize)>> {
+    let mut found: Vec<(f64, usize)> = Vec::new();
+    let (mut begin, mut before) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+    for (x, count) in values {
+        match found.last_mut() {
+            Some((middle, total)) if x - before <= within => {
+                if APART * (x - begin) > between {
+                    return None;
+                }
+                (*middle, *total) = ((begin + x) / 2.0, *total + count);
+            }
+            _ => {
+                found.push((*x, *count));
+                begin = *x;
+            }
+        }
+        before = *x;
+    }
+    Some(found)
+}
+
 /// How values lie that occur more than once, where they are a good part of `rows`; `None` where values hardly repeat, or nothing varies.
 fn grain(values: &[(f64, usize)], rows: usize) -> Option<Grain> {
     if values.len() < 2 {
@@ -201,17 +288,14 @@ fn grain(values: &[(f64, usize)], rows: usize) -> Option<Grain> {
 mod tests {
     use super::*;
     use crate::kernel::numeric::Stream;
+    use crate::kernel::people::{Labels, PanelBuilder, Person};
     use rand::RngExt;
 
     /// The grain of these numbers.
     fn of(values: impl IntoIterator<Item = f64>) -> Option<Grain> {
-        let mut counts = BTreeMap::new();
-        let mut rows = 0;
-        for x in values {
-            *counts.entry(ordered(x)).or_insert(0) += 1;
-            rows += 1;
-        }
-        grain(&merged(&counts), rows)
+        let mut counts = Counts::default();
+        values.into_iter().for_each(|x| counts.add(x));
+        counts.grain()
     }
 
     fn uniform(n: usize) -> Vec<f64> {
@@ -243,6 +327,57 @@ mod tests {
             let found = steps(uniform(2000).into_iter().map(|x| 0.37 + rounded(many * x)));
             assert!((found / step - 1.0).abs() < 1e-6, "{step}: {found}");
         }
+    }
+
+    /// Blurred by up to an eighth of a step, no number comes twice.
+    #[test]
+    fn what_is_rounded_and_then_disturbed_has_the_steps_that_it_had() {
+        let mut rng = Stream::new(12).named("blur").rng();
+        for (step, share) in [(1.0, 1e-6), (1.0, 0.01), (0.5, 0.05), (2.0, 0.125)] {
+            let mut blur = || share * step * (2.0 * rng.random::<f64>() - 1.0);
+            let blurred: Vec<f64> =
+                uniform(2000).into_iter().map(|x| (5.0 * x / step).round() * step + blur()).collect();
+            let found = steps(blurred);
+            assert!((found / step - 1.0).abs() < 2.0 * share + 1e-6, "{step} ± {share}: {found}");
+        }
+    }
+
+    /// Heavy tails leave wide gaps at their ends, which are no huddles.
+    #[test]
+    fn no_law_with_all_its_digits_huddles() {
+        for n in [20, 100, 1000, 10_000] {
+            let numbers = uniform(n);
+            let unit: Vec<f64> = numbers.iter().map(|x| (x + 3.0) / 10.0).collect();
+            assert_eq!(of(unit.iter().map(|u| (u - 0.5) / (u * (1.0 - u)))), None, "heavy tails, {n}");
+            assert_eq!(of(unit.iter().map(|u| -u.ln())), None, "exponential, {n}");
+            assert_eq!(of(unit.iter().map(|u| (6.0 * u).exp())), None, "skewed, {n}");
+        }
+    }
+
+    /// The linear world at two levels; the records that `coarse` names are in steps of a half.
+    fn grain_where(coarse: impl Fn(usize, usize) -> bool) -> Option<Grain> {
+        let mut builder = PanelBuilder::new(Labels::new(["f", "m"]), Labels::new(["0"]), 1).unwrap();
+        let numbers = uniform(900);
+        for i in 0..100usize {
+            let level = u32::from(i % 10 == 0);
+            let at = |t: usize| {
+                if coarse(level as usize, t) { (2.0 * numbers[9 * i + t]).round() / 2.0 } else { numbers[9 * i + t] }
+            };
+            let states: Vec<f64> = (0..9).map(at).collect();
+            builder
+                .push(Person { id: &format!("{i}"), level, states: &states, actions: &[0; 8], rewards: &[0.0; 8] })
+                .unwrap();
+        }
+        Values::of(&builder.finish()).grain(0)
+    }
+
+    /// A tenth of the people, and a ninth of the records: too few to be seen among all.
+    #[test]
+    fn one_level_and_first_records_are_looked_at_by_themselves() {
+        assert_eq!(grain_where(|_, _| false), None);
+        assert_eq!(grain_where(|level, _| level == 1), Some(Grain::Steps(0.5)));
+        assert_eq!(grain_where(|_, t| t == 0), Some(Grain::Steps(0.5)));
+        assert_eq!(grain_where(|_, _| true), Some(Grain::Steps(0.5)));
     }
 
     #[test]

@@ -22,10 +22,10 @@ const NAMED: usize = 5;
 pub(super) fn about(people: &People, names_people: bool) -> Vec<String> {
     let panel = people.panel();
     let mut lines = Vec::new();
-    of_names(&mut lines, "level", "levels", panel.levels());
+    of_names(&mut lines, "group", "groups", panel.levels());
     of_names(&mut lines, "action", "actions", panel.action_names());
     if let [only] = panel.levels().names() {
-        lines.push(format!("everybody is at level {}: there is no other level to be fair towards", visible(only)));
+        lines.push(format!("everybody is in group {}: there is no other group to be fair towards", visible(only)));
     }
     if let [only] = panel.action_names().names() {
         lines.push(format!("everybody received action {}: there is nothing to choose between", visible(only)));
@@ -200,9 +200,9 @@ mod tests {
 
     #[test]
     fn each_oddity_is_said_by_name() {
-        one(&people(&["f"], &["0", "1"], wander), &["everybody is at level f"]);
+        one(&people(&["f"], &["0", "1"], wander), &["everybody is in group f"]);
         one(&people(&["f", "m"], &["0"], wander), &["everybody received action 0"]);
-        one(&people(&["Female", "female"], &["0", "1"], wander), &["levels \"Female\" and \"female\"", "one level"]);
+        one(&people(&["Female", "female"], &["0", "1"], wander), &["groups \"Female\" and \"female\"", "one group"]);
         one(
             &people(&["f", "m"], &["no dose", "No  Dose", "dose"], wander),
             &["actions", "\"No  Dose\" and \"no dose\""],
@@ -211,7 +211,7 @@ mod tests {
         let names: Vec<&str> = sixty.iter().map(String::as_str).collect();
         one(
             &people(&names, &["0", "1"], wander),
-            &["30 of 30 levels have fewer than 10 people, of 30", "(1)", "25 more"],
+            &["30 of 30 groups have fewer than 10 people, of 30", "(1)", "25 more"],
         );
         one(
             &people(&["f", "m"], &["0", "1"], |i, t| ((i + t) % 2) as f64),
@@ -260,6 +260,6 @@ mod tests {
     #[test]
     fn signs_tell_names_apart_and_control_characters_are_written_out() {
         assert_eq!(people(&["<5", ">5"], &["-1", "1"], wander), Vec::<String>::new());
-        one(&people(&["\u{1b}[2Jx"], &["0", "1"], wander), &["level \\u{1b}[2Jx"]);
+        one(&people(&["\u{1b}[2Jx"], &["0", "1"], wander), &["group \\u{1b}[2Jx"]);
     }
 }

@@ -70,7 +70,7 @@ impl DataAlone {
             because.push("there is no decision on record".to_string());
         }
         if self.levels < 2 {
-            because.push("everybody has the same level of the attribute: there is nobody to be fair between".into());
+            because.push("everybody is in the same group: there is nobody to be fair between".into());
         }
         if self.actions < 2 {
             because.push("everybody received the same action: nothing is known about another".into());

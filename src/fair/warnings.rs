@@ -36,7 +36,7 @@ pub(super) fn of_mechanism(
         ));
     }
     for report in fitted.reports().iter().filter(|report| report.rank < report.columns) {
-        let which = report.level.map_or_else(|| "all levels".into(), |k| format!("level {}", level(k)));
+        let which = report.level.map_or_else(|| "all groups".into(), |k| format!("group {}", level(k)));
         lines.push(format!(
             "mechanism of {which}: the data determine {} of {} coefficients; the smallest solution was taken",
             report.rank, report.columns
@@ -44,7 +44,7 @@ pub(super) fn of_mechanism(
     }
     for &(k, a) in &diagnostics.unseen {
         lines.push(format!(
-            "nobody of level {} ever received action {}: its effect there is extrapolated",
+            "nobody in group {} ever received action {}: its effect there is extrapolated",
             level(k),
             panel.action_names().name(a)
         ));
@@ -59,12 +59,12 @@ pub(super) fn of_mechanism(
     }
     for s in outside {
         let more = if count > LINES {
-            format!("; so do more than {:.0} % for {} other levels", 100.0 * OUTSIDE, count - 1)
+            format!("; so do more than {:.0} % for {} other groups", 100.0 * OUTSIDE, count - 1)
         } else {
             String::new()
         };
         lines.push(format!(
-            "{} of {} counterfactual states for level {} ({:.1} %) lie outside that level's data{more}",
+            "{} of {} counterfactual states for group {} ({:.1} %) lie outside that group's data{more}",
             s.outside,
             s.states,
             level(s.level),
@@ -176,8 +176,8 @@ mod tests {
         let one = |lines: Vec<String>, parts: &[&str]| {
             assert!(lines.len() == 1 && parts.iter().all(|part| lines[0].contains(part)), "{lines:?}");
         };
-        one(said(|d, _| d.support[2].outside = 11), &["11 of 200", "level 2", "5.5 %"]);
-        one(said(|d, _| d.unseen.push((1, 2))), &["level 1", "action 2", "extrapolated"]);
+        one(said(|d, _| d.support[2].outside = 11), &["11 of 200", "group 2", "5.5 %"]);
+        one(said(|d, _| d.unseen.push((1, 2))), &["group 1", "action 2", "extrapolated"]);
         one(
             said(|_, n| n.outputs[0].verdict = Belief::Differs),
             &["state2", "1.40", "1.0e-5", "2 such tests", "doubtful"],
@@ -221,7 +221,7 @@ mod tests {
         let twice = said_of(0.5, true);
         let expected = "the data determine 4 of 6 coefficients";
         assert!(twice.len() == 2 && twice.iter().all(|line| line.contains(expected)), "{twice:?}");
-        assert!(twice[0].contains("level 0") && twice[1].contains("level 1"), "{twice:?}");
+        assert!(twice[0].contains("group 0") && twice[1].contains("group 1"), "{twice:?}");
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
         };
         assert_eq!(outside(5).len(), 5);
         let lines = outside(6);
-        assert!(lines.len() == 1 && lines[0].contains("25 of 100") && lines[0].contains("5 other levels"), "{lines:?}");
+        assert!(lines.len() == 1 && lines[0].contains("25 of 100") && lines[0].contains("5 other groups"), "{lines:?}");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! From rows in file order to trajectories in time order.
 
 use super::error::{DataError, excerpt, listing};
+use super::row_convention::{in_words as rows_in_words, of_first_rows};
 use super::table::{Row, Source, Table};
-use super::times::{Pace, Step, StepLength, Times, in_months, rounded};
+use super::times::{Pace, Step, StepLength, Times, in_months, proposal, rounded};
 use super::{Cut, CutReason, Layout, MissingRepair, Read, ReadOptions, Repairs, RowConvention};
 use crate::kernel::people::{Labels, PanelBuilder, Person};
 
@@ -19,7 +20,16 @@ pub(super) fn assemble(table: Table, options: &ReadOptions) -> Result<Read, Data
     if table.rows.is_empty() {
         return Err(DataError::NoRows { file: table.source.file });
     }
-    assemble_part(table, options, None)
+    if !options.find_rows {
+        return assemble_part(table, options, None);
+    }
+    let (order, starts) = by_person_and_time(&table);
+    let firsts = starts.windows(2).map(|pair| &table.rows[order[pair[0]]]);
+    let rows = of_first_rows(firsts.map(|row| row.action().is_some() || row.reward().is_some()), &table.source.file)?;
+    drop((order, starts));
+    let mut read = assemble_part(table, &ReadOptions { rows, ..options.clone() }, None)?;
+    read.notes.extend(rows_in_words(rows).map(String::from));
+    Ok(read)
 }
 
 /// The pace of the people of a table.
@@ -399,6 +409,19 @@ impl Check<'_> {
         row.action().map(|a| excerpt(&self.table.actions.names[a as usize]))
     }
 
+    /// What steps typically are, where fewer than half of them are the common step: visits that are not exactly regular.
+    fn usual_step(&self) -> Option<String> {
+        let (order, starts) = by_person_and_time(self.table);
+        let people = sorted_times(self.table, &order, &starts);
+        let mut steps: Vec<f64> =
+            people.iter().flat_map(|times| times.windows(2).map(|pair| pair[1] - pair[0])).collect();
+        steps.sort_unstable_by(f64::total_cmp);
+        let usual = *steps.get(steps.len() / 2)?;
+        let regular = steps.iter().filter(|&&step| !self.clock.step.is_gap(0.0, step)).count();
+        let irregular = self.clock.asked.is_none() && !self.clock.monthly && 2 * regular < steps.len();
+        irregular.then(|| format!(", the smallest there is; {}", proposal(usual, self.clock.times)))
+    }
+
     fn gap(&self, before: &Row, after: &Row) -> DataError {
         let source = &self.table.source;
         DataError::TimeGap {
@@ -408,6 +431,7 @@ impl Check<'_> {
             previous: self.time(before),
             before: (source.line)(before.line),
             step: self.clock.step_in_words().into(),
+            usual: self.usual_step().unwrap_or_default().into(),
         }
     }
 

@@ -44,10 +44,12 @@ pub fn privately(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<(
 /// Who may read a file that is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readers {
-    /// Whoever the umask lets.
+    /// Whoever the umask lets, and of an old file who could.
     AsUsual,
-    /// Its owner.
+    /// Its owner, and of an old file who could.
     OwnerAlone,
+    /// Its owner, whoever could read an old file: that held less.
+    OwnerAloneFromNowOn,
 }
 
 /// [`atomically`] or [`privately`].
@@ -114,7 +116,7 @@ fn in_place(path: &Path, readers: Readers, write: impl FnOnce(&mut dyn Write) ->
     }
     remove_leftovers(&target);
     let (aside, file) = Aside::create(&target, readers)?;
-    if let Some(old) = old {
+    if let Some(old) = old.filter(|_| readers != Readers::OwnerAloneFromNowOn) {
         // Before the first byte is written: nobody who may not read the old file may read the new one.
         file.set_permissions(old.permissions())?;
     }
@@ -192,7 +194,7 @@ impl Aside {
         loop {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
             let path = target.with_file_name(format!("{prefix}{}-{count}{SUFFIX}", std::process::id()));
-            let mut options = if readers == Readers::OwnerAlone { private() } else { OpenOptions::new() };
+            let mut options = if readers == Readers::AsUsual { OpenOptions::new() } else { private() };
             match options.write(true).create_new(true).open(&path) {
                 Ok(file) => {
                     // A lock says that somebody is at work; where there are no locks, nothing is ever taken for a leftover.

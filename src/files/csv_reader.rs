@@ -141,7 +141,7 @@ impl<'a> Records<'a> {
         let line = self.lines.of_record(start);
         let end = self.reader.position().byte() as usize;
         let found = found.map(|found| found.then_some((line, start, end)));
-        found.map_err(|error| not_text(&error, &self.bytes[start..], self.separator, self.file, line, header))
+        found.map_err(|error| not_text(&error, self.file, line, header))
     }
 
     /// An empty table with the columns that the first record names.
@@ -164,11 +164,10 @@ impl<'a> Records<'a> {
             let unfinished = end == self.bytes.len() && (open || !row.ends_with(b"\n") && !row.ends_with(b"\r"));
             if self.record.len() != columns || open {
                 let (file, line, cells) = (self.file.into(), Line::Text(line), self.record.len());
-                let value = excerpt(self.record.get(0).unwrap_or(""));
                 return Err(if unfinished && (cells < columns || open) {
-                    DataError::EndsEarly { file, line, cells, columns, value }
+                    DataError::EndsEarly { file, line, cells, columns }
                 } else {
-                    DataError::Ragged { file, line, cells, columns, value }
+                    DataError::Ragged { file, line, cells, columns }
                 });
             }
             let record = &self.record;
@@ -194,20 +193,14 @@ pub(super) fn open_quote(row: &[u8], separator: u8) -> bool {
 }
 
 /// The only error a reader of flexible records from memory has: a cell that is not UTF-8.
-fn not_text(error: &csv::Error, rest: &[u8], separator: u8, file: &str, line: u64, header: &[String]) -> DataError {
+fn not_text(error: &csv::Error, file: &str, line: u64, header: &[String]) -> DataError {
     let csv::ErrorKind::Utf8 { err, .. } = error.kind() else {
         return DataError::Unreadable { file: file.into(), source: io::Error::other(error.to_string()) };
-    };
-    let mut again = reader(rest, separator);
-    let mut record = csv::ByteRecord::new();
-    let cell = match again.read_byte_record(&mut record) {
-        Ok(_) => String::from_utf8_lossy(record.get(err.field()).unwrap_or_default()).into_owned(),
-        Err(_) => String::new(),
     };
     let number = (err.field() + 1).to_string();
     let column = excerpt(header.get(err.field()).unwrap_or(&number));
     let at = Box::new(super::error::Place { file: file.into(), line: Line::Text(line), column });
-    DataError::NotText { at, value: excerpt(&cell) }
+    DataError::NotText { at }
 }
 
 /// Counts physical lines.

@@ -1,6 +1,7 @@
 //! What can be wrong with a file of panel data, and where.
 
 use super::WriteError;
+use super::columns::ColumnProblems;
 use crate::kernel::people::PanelError;
 use std::fmt;
 use std::io;
@@ -40,7 +41,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a file is not a panel, or a panel cannot become a file. Long values are cut.
+/// Why a file is not a panel, or a panel cannot become a file. Long values are cut; ids, and text that may be one in the wrong column, are not in
+/// the message.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {
@@ -96,7 +98,7 @@ pub enum DataError {
     },
     /// Not one of the people who were to be a sample fits in the memory allowed.
     #[error(
-        "{file}: there is memory for {rows} rows, and no sample of whole people is that small; allow more with --memory"
+        "{file}: there is memory for {rows} rows, and no sample of whole people is that small; allow more with --ram"
     )]
     NobodyFits {
         /// The file.
@@ -120,30 +122,18 @@ pub enum DataError {
         /// The action column.
         column: String,
     },
-    /// A column that was asked for is not in the header.
-    #[error("{file}, line 1: there is no column {column}; the columns are {found}")]
-    MissingColumn {
+    /// Columns that are not there, or there twice.
+    #[error("{file}, line 1: {problems}")]
+    Columns {
         /// The file.
         file: String,
-        /// The column asked for.
-        column: String,
-        /// What the header has.
-        found: String,
+        /// What is wrong with which.
+        problems: Box<ColumnProblems>,
     },
-    /// No state columns were named and none is called `state1`, `state2`, ….
-    #[error(
-        "{file}, line 1: no state columns were named and none is called state1, state2, …; the columns are {found}"
-    )]
-    NoStates {
-        /// The file.
-        file: String,
-        /// What the header has.
-        found: String,
-    },
-    /// A column in use has a name that occurs twice in the header.
-    #[error("{file}, line 1: the header has column {column} twice")]
+    /// A column that would be written twice.
+    #[error("{file}: the header would have column {column} twice")]
     RepeatedColumn {
-        /// The file.
+        /// The file to be written.
         file: String,
         /// The repeated name.
         column: String,
@@ -159,9 +149,7 @@ pub enum DataError {
         second: &'static str,
     },
     /// The last row of the file has fewer cells than the header, or a quote that does not end.
-    #[error(
-        "{file}, {line}: the file ends in the middle of this row ({cells} of {columns} cells): is it whole? The row begins with {value:?}"
-    )]
+    #[error("{file}, {line}: the file ends in the middle of this row ({cells} of {columns} cells): is it whole?")]
     EndsEarly {
         /// The file.
         file: String,
@@ -171,11 +159,9 @@ pub enum DataError {
         cells: usize,
         /// Cells of the header.
         columns: usize,
-        /// The first cell, to find the row by.
-        value: String,
     },
     /// cells on the row ≠ cells of the header.
-    #[error("{file}, {line}: {cells} cells, but the header has {columns}; the row begins with {value:?}")]
+    #[error("{file}, {line}: {cells} cells, but the header has {columns}")]
     Ragged {
         /// The file.
         file: String,
@@ -185,18 +171,24 @@ pub enum DataError {
         cells: usize,
         /// Cells of the header.
         columns: usize,
-        /// The first cell, to find the row by.
-        value: String,
+    },
+    /// A row without an end, in a file that does not fit in memory.
+    #[error("{file}, {line}: no row ends within {bytes} bytes; is there a quote that never closes, or no line end?")]
+    EndlessRow {
+        /// The file.
+        file: String,
+        /// The row.
+        line: Line,
+        /// How far its end was looked for.
+        bytes: usize,
     },
     /// Bytes that are not text.
     #[error(
-        "{at}: {value:?} is not valid UTF-8; a file from Windows or an older program is often --encoding windows-1252"
+        "{at}: the cell is not valid UTF-8; a file from Windows or an older program is often --encoding windows-1252"
     )]
     NotText {
         /// The cell.
         at: Box<Place>,
-        /// The cell, with a mark for each invalid sequence.
-        value: String,
     },
     /// A blank cell (empty, `NA` or `NaN`) where a value is needed.
     #[error("{at}: the cell is missing (found {value:?})")]
@@ -207,7 +199,7 @@ pub enum DataError {
         value: String,
     },
     /// Text where a number is needed.
-    #[error("{at}: {value:?} is not a number{advice}")]
+    #[error("{at}: {} is not a number{advice}", told(value))]
     NotANumber {
         /// The cell.
         at: Box<Place>,
@@ -217,7 +209,7 @@ pub enum DataError {
         advice: &'static str,
     },
     /// Text where a time is needed.
-    #[error("{at}: {value:?} is neither a number nor a date such as 2026-11-18 or 2026-11-18T09:30 (year first)")]
+    #[error("{at}: {} is neither a number nor a date such as 2026-11-18 or 2026-11-18T09:30 (year first)", told(value))]
     NotATime {
         /// The cell.
         at: Box<Place>,
@@ -311,7 +303,7 @@ pub enum DataError {
     },
     /// tₖ₊₁ − tₖ is not the step of the file.
     #[error(
-        "{at}: the person of this row jumps from time {previous} ({before}) to {value}; times go up in steps of {step}. --missing drop-tail ends \
+        "{at}: the person of this row jumps from time {previous} ({before}) to {value}; times go up in steps of {step}{usual}. --missing drop-tail ends \
          people at a gap; --step says how far visits are apart when they are not exactly regular"
     )]
     TimeGap {
@@ -327,10 +319,12 @@ pub enum DataError {
         before: Line,
         /// The common step.
         step: Box<str>,
+        /// What most steps are, where that is another length.
+        usual: Box<str>,
     },
     /// One person at two levels.
     #[error(
-        "{at}: the person of this row is at level {value:?} here and at {other:?} on {first}. A person has one level: make a column that holds each \
+        "{at}: the person of this row is in group {value:?} here and in {other:?} on {first}. A person has one group: make a column that holds each \
          person's first, say, and name it with --z"
     )]
     LevelChanges {
@@ -346,7 +340,7 @@ pub enum DataError {
         first: Line,
     },
     /// A level that the expected labels lack.
-    #[error("{at}: {value:?} is not a known level; known are {known}")]
+    #[error("{at}: {value:?} is not a known group; known are {known}")]
     UnknownLevel {
         /// The cell.
         at: Box<Place>,
@@ -380,7 +374,7 @@ pub enum DataError {
         limit: usize,
     },
     /// With several attributes, `a×b`, `c` and `a`, `b×c` would get one name.
-    #[error("{at}: {value:?} contains ×, which separates the attributes of a combined level")]
+    #[error("{at}: {value:?} contains ×, which separates the attributes of a combined group")]
     SeparatorInLevel {
         /// The cell.
         at: Box<Place>,
@@ -414,6 +408,19 @@ pub enum DataError {
         id: String,
         /// What the cell holds.
         value: String,
+    },
+    /// First rows that fit neither convention of rows.
+    #[error(
+        "{file}: of the first rows of people {filled} have an action or a reward and {blank} have neither. With --rows incoming (a row holds what \
+         led to its state) none has, with --rows outgoing (a row holds what followed its state) all have: say which it is"
+    )]
+    UnclearRows {
+        /// The file.
+        file: String,
+        /// First rows with an action or a reward.
+        filled: usize,
+        /// First rows with neither.
+        blank: usize,
     },
     /// Outgoing rows: only a person's last row may be a state without a decision.
     #[error(
@@ -521,6 +528,33 @@ pub fn is_treacherous(c: char) -> bool {
     c.is_control() || turns
 }
 
+/// The most letters of text in place of a number that a message repeats, and the most signs of a number written in another way.
+const WORD: usize = 7;
+const WRITTEN: usize = 10;
+
+/// What stands where a number should, so that it can be repaired: a short word (`missing`, `N/A`) or a number written in another way (`1;5`).
+/// Other text may be somebody's id or name in the wrong column: then its length alone.
+fn told(value: &str) -> String {
+    let of = |is: fn(char) -> bool| value.chars().filter(|c| is(*c)).count();
+    let (letters, capitals, digits) = (of(char::is_alphabetic), of(char::is_uppercase), of(char::is_numeric));
+    let is_word = digits == 0 && letters <= WORD && [0, letters].contains(&capitals);
+    let is_number = letters == 0 && value.chars().count() <= WRITTEN;
+    if is_word || is_number { format!("{value:?}") } else { format!("a text of {} characters", value.chars().count()) }
+}
+
+/// Whether a first line seems to be somebody's data: then no message repeats it.
+pub(super) fn seems_data(header: &[String]) -> bool {
+    header.iter().any(|cell| cell.trim().is_empty() || cell.trim().parse::<f64>().is_ok())
+}
+
+/// The columns of a header; not of a first line that seems to be somebody's data.
+pub(super) fn columns_of(header: &[String]) -> String {
+    if seems_data(header) {
+        return format!("{} without a header, it seems: the first line has blank cells or numbers", header.len());
+    }
+    listing(header)
+}
+
 /// Names one after another, as many as a message can bear.
 pub(super) fn listing<S: AsRef<str>>(names: &[S]) -> String {
     let shown: Vec<String> = names.iter().take(EXCERPT).map(|name| excerpt(name.as_ref())).collect();
@@ -533,5 +567,15 @@ mod tests {
     #[test]
     fn what_a_terminal_obeys_is_written_out() {
         assert_eq!(super::visible("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\n");
+    }
+
+    #[test]
+    fn what_can_be_repaired_is_told_and_what_may_name_a_person_is_not() {
+        for shown in ["N/A", "missing", "1,5", "1;5", "< 5", ".", "2024-13-01"] {
+            assert_eq!(super::told(shown), format!("{shown:?}"));
+        }
+        for hidden in ["P0004", "Ann", "Ann Smith", "123-45-6789", "b7f3", "unanswered", "Müller"] {
+            assert_eq!(super::told(hidden), format!("a text of {} characters", hidden.chars().count()));
+        }
     }
 }

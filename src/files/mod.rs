@@ -14,18 +14,21 @@ mod csv_writer;
 mod distinct;
 mod error;
 mod large;
+mod near;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(any(feature = "parquet", feature = "durable"))]
 mod quiet;
+mod row_convention;
 mod sheet;
 mod table;
 mod text_file;
 mod times;
+mod wide;
 
 pub use atomic::WriteError;
-pub use columns::Columns;
+pub use columns::{ColumnProblem, ColumnProblems, Columns};
 pub use csv_reader::{read_csv, read_csv_from};
 pub use csv_writer::{write_csv, write_csv_to};
 pub use error::{DataError, Line, Place};

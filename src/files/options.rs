@@ -57,6 +57,9 @@ pub struct ReadOptions {
     pub columns: Columns,
     /// Where a decision stands.
     pub rows: RowConvention,
+    /// Whether that is to be found out from the file instead: it is outgoing if every person's first row has an action or a reward, incoming if
+    /// none has, and anything else is an error.
+    pub find_rows: bool,
     /// What to do about a missing cell.
     pub missing: MissingRepair,
     /// The levels a stored policy knows; any other is an error. `None`: those of the file.
@@ -68,6 +71,13 @@ pub struct ReadOptions {
     /// The time from one decision to the next: each row belongs to the nearest whole number of steps after the person's first. `None`: the
     /// smallest step that anybody takes, and every other step is a gap.
     pub step: Option<StepLength>,
+}
+
+impl ReadOptions {
+    /// Of a file with these columns, whose row convention is found out from it.
+    pub fn of(columns: Columns) -> Self {
+        Self { columns, find_rows: true, ..Self::default() }
+    }
 }
 
 /// Where and why [`MissingRepair::DropTail`] ended a person's trajectory.

@@ -19,7 +19,7 @@ pub enum StepLength {
     Seconds(f64),
 }
 
-/// A text that is no step.
+/// Text that is not a step length.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is no step: a number above 0, or with dates a number and one of s, min, h, d, w, mo, y, such as 7d or 1mo"
@@ -62,9 +62,51 @@ impl fmt::Display for StepLength {
             Self::Number(x) => write!(f, "{x}"),
             Self::Months(months) if months.is_multiple_of(12) => plural(f, f64::from(months / 12), "year"),
             Self::Months(months) => plural(f, f64::from(months), "month"),
-            Self::Seconds(x) if x % 86_400.0 == 0.0 => plural(f, x / 86_400.0, "day"),
-            Self::Seconds(x) if x % 3600.0 == 0.0 => plural(f, x / 3600.0, "hour"),
-            Self::Seconds(x) => plural(f, x, "second"),
+            Self::Seconds(x) => {
+                let units = [(DAY, "day"), (3600.0, "hour"), (60.0, "minute"), (1.0, "second")];
+                let readable = |unit: f64| x % unit == 0.0 && (unit == DAY || x / unit < 100.0);
+                if let Some((unit, name)) = units.into_iter().find(|(unit, _)| readable(*unit)) {
+                    return plural(f, x / unit, name);
+                }
+                // 406260 seconds are 4.7 days.
+                let (unit, name) = units.into_iter().find(|(unit, _)| x >= 2.0 * unit).unwrap_or((1.0, "second"));
+                write!(f, "about {:.1} {name}s", x / unit)
+            }
+        }
+    }
+}
+
+/// Lengths that visits are planned at, as somebody would say them, in seconds.
+const PLANNED: [(&str, f64); 14] = [
+    ("1min", 60.0),
+    ("1h", 3600.0),
+    ("12h", 12.0 * 3600.0),
+    ("1d", DAY),
+    ("2d", 2.0 * DAY),
+    ("3d", 3.0 * DAY),
+    ("7d", 7.0 * DAY),
+    ("14d", 14.0 * DAY),
+    ("28d", 28.0 * DAY),
+    ("1mo", 30.44 * DAY),
+    ("2mo", 60.88 * DAY),
+    ("3mo", 91.31 * DAY),
+    ("6mo", 182.62 * DAY),
+    ("1y", 365.25 * DAY),
+];
+
+/// Seconds.
+const DAY: f64 = 86_400.0;
+
+/// What to try for steps that are typically so long: with dates the planned length next to it, with numbers the number itself.
+pub(super) fn proposal(usual: f64, times: Times) -> String {
+    match times {
+        Times::Numbers => format!("the typical one is {usual}: try --step {usual}"),
+        Times::Dates => {
+            let away = |length: f64| (length / usual).ln().abs();
+            let nearest = PLANNED.into_iter().min_by(|a, b| away(a.1).total_cmp(&away(b.1)));
+            let (text, _) = nearest.unwrap_or(PLANNED[0]);
+            let words = text.parse::<StepLength>().map_or(String::new(), |step| step.to_string());
+            format!("the typical one is about {words}: try --step {text}")
         }
     }
 }
@@ -270,6 +312,13 @@ mod tests {
     }
 
     #[test]
+    fn a_typical_step_is_proposed_as_somebody_would_say_it() {
+        assert_eq!(proposal(6.4 * DAY, Times::Dates), "the typical one is about 7 days: try --step 7d");
+        assert_eq!(proposal(31.0 * DAY, Times::Dates), "the typical one is about 1 month: try --step 1mo");
+        assert_eq!(proposal(6.0, Times::Numbers), "the typical one is 6: try --step 6");
+    }
+
+    #[test]
     fn steps_are_read_and_said_with_their_units() {
         let said = |text: &str| text.parse::<StepLength>().map(|step| step.to_string());
         let expected = [
@@ -283,7 +332,10 @@ mod tests {
         for (text, words) in expected {
             assert_eq!(said(text).as_deref(), Ok(words));
         }
-        assert_eq!(said("90min").as_deref(), Ok("5400 seconds"));
+        assert_eq!(said("90min").as_deref(), Ok("90 minutes"));
+        for text in ["406260s", "406260.5s", "6771min"] {
+            assert_eq!(said(text).as_deref(), Ok("about 4.7 days"));
+        }
         for text in ["", "0", "-1", "mo", "1.5mo", "7 fortnights", "inf", "nan", "1e400", "7D"] {
             assert_eq!(said(text), Err(StepError(text.into())));
         }

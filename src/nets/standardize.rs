@@ -55,7 +55,9 @@ impl Standardizer {
             return Err(StandardizerError::Shape { numbers: rows.len(), width });
         }
         let (mean, variance) = column_moments(rows, width, width);
-        let deviation = variance.into_iter().map(|σ2| if σ2 == 0.0 { 1.0 } else { σ2.sqrt() }).collect();
+        // A column of equal numbers stays as it is; one whose squares vanish is refused, because it would be learned from at its tiny scale.
+        let constant = |column: usize| rows.chunks_exact(width).all(|row| row[column] == rows[column]);
+        let deviation = variance.iter().enumerate().map(|(j, σ2)| if constant(j) { 1.0 } else { σ2.sqrt() }).collect();
         Self::checked(mean, deviation)
     }
 

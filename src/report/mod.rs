@@ -2,6 +2,7 @@
 
 mod claims;
 mod comma_separated;
+mod finding;
 mod learners;
 mod manifest;
 pub mod notebook;
@@ -12,18 +13,21 @@ pub mod plot;
 mod real_data;
 mod regret;
 mod regret_panels;
+mod screen;
 mod semi;
 mod sim_all;
 mod sim_all_panels;
 pub mod study;
 mod table;
 
-pub use claims::{Detail, claims, claims_listing, claims_table};
+pub use claims::{errata_table, slopes_table, theorems, theorems_table};
+pub use finding::{Agreement, Finding};
 pub use learners::learners;
 pub use manifest::Manifest;
 pub use page::{Figure, Report, Section};
 pub use real_data::{additivity_table, paper_table, real_data};
 pub use regret::regret;
+pub use screen::wrapped;
 pub use semi::semi;
 pub use sim_all::sim_all;
 pub use table::Table;

@@ -1,7 +1,7 @@
 //! HTML files that hold everything, readable on a phone and on paper, by day and by night: the figures with a summary before them, and the
 //! claims on a page of their own.
 
-use super::{Manifest, Table, escape};
+use super::{Finding, Manifest, Table, escape};
 use crate::files::{WriteError, atomically};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,6 +39,8 @@ pub struct Section {
     pub paper: Vec<String>,
     /// What we see.
     pub seen: Vec<String>,
+    /// The one or two numbers that matter, beside the paper's own.
+    pub findings: Vec<Finding>,
     /// Charts.
     pub figures: Vec<Figure>,
     /// Tables.
@@ -59,30 +61,27 @@ pub struct Report {
 const STYLE: &str = include_str!("style.css");
 
 /// The label of the section that has a page of its own beside figures.
-const CLAIMS: &str = "claims";
-
-/// Lines that the summary has at most.
-const SUMMARY_LINES: usize = 10;
+pub(super) const CLAIMS: &str = "claims";
 
 /// Words that readers of the figures need.
 const GLOSSARY: [(&str, &str); 8] = [
     (
         "CF metric",
-        "the share of decisions that would have been different, had the person been of another level, with the same noise and the \
-      same past actions; the largest over pairs of levels. 0 is counterfactually fair.",
+        "the share of decisions that would have been different, had the person been of another group, with the same noise and the \
+      same past actions; the largest over pairs of groups. 0 is counterfactually fair.",
     ),
     ("Value", "the expected discounted sum of rewards, γ = 0.9, over the horizon named."),
-    ("Full", "learns from state and level."),
-    ("Unaware", "learns from the state alone and is not told the level."),
+    ("Full", "learns from state and group."),
+    ("Unaware", "learns from the state alone and is not told the group."),
     (
         "Ours",
-        "the paper's method: learns from the states that the person would have had at every level, reconstructed from fitted means.",
+        "the paper's method: learns from counterfactual states, those that the person would have had in every group, reconstructed from fitted means.",
     ),
     ("Oracle", "the same with the true means, which only a simulation knows."),
     ("Behaviour, Random", "the policy that collected the data; drawing lots."),
     (
         "δ, N, T",
-        "how strongly the level acts on states and rewards (0: not at all); people in the data; decisions for each.",
+        "how strongly the group acts on states and rewards (0: not at all); people in the data; decisions for each.",
     ),
 ];
 
@@ -112,24 +111,6 @@ impl Report {
         Ok(folder.join("index.html"))
     }
 
-    /// Every table but those in sentences, for a terminal.
-    pub fn terminal(&self) -> String {
-        let mut text = String::new();
-        for section in &self.sections {
-            text += &format!("\n{} · {}\n", section.label, section.title);
-            if !section.warning.is_empty() {
-                text += &format!("{}\n", section.warning);
-            }
-            for table in section.tables.iter().filter(|table| !table.sentences) {
-                text += &format!("\n{}", table.terminal());
-            }
-            for line in &section.seen {
-                text += &format!("  {line}\n");
-            }
-        }
-        text
-    }
-
     /// Whether claims have a page of their own: where there is anything else.
     fn has_two_pages(&self) -> bool {
         self.sections.iter().any(|s| s.label == CLAIMS) && self.sections.iter().any(|s| s.label != CLAIMS)
@@ -153,26 +134,35 @@ impl Report {
         let here: Vec<&Section> = self.sections.iter().filter(|s| s.label == CLAIMS).collect();
         let opening = "<p>Every checked statement of the paper, as printed and as corrected, with what became of it. \
                        <a href=\"index.html\">Figures and tables</a> are on the first page.</p>\n";
-        self.page("The theory as executable claims", &here, opening)
+        self.page("Theorems and errata", &here, opening)
     }
 
-    /// What was found, one figure, and the words that figures use.
+    /// What was asked and found, one figure, and the words that figures use.
     fn summary(&self) -> String {
         let others = || self.sections.iter().filter(|s| s.label != CLAIMS);
         let claims = self.sections.iter().find(|s| s.label == CLAIMS);
-        // Every section has its say before one has a second line.
-        let longest = others().map(|s| s.seen.len()).max().unwrap_or(0);
-        let room = SUMMARY_LINES - usize::from(claims.is_some());
-        let turns = (0..longest).flat_map(|k| others().filter_map(move |s| Some((s, s.seen.get(k)?))));
-        let mut lines: Vec<String> = turns
-            .take(room)
-            .map(|(s, line)| {
-                format!("<li><a href=\"#{}\">{}</a>: {}</li>\n", anchor(&s.label), escape(&s.title), inline(line))
+        let mut found: Vec<(&Section, Finding)> =
+            others().flat_map(|s| Finding::of(s).into_iter().map(move |finding| (s, finding))).collect();
+        // Stable: findings that agree equally well stay in the order of the paper.
+        found.sort_by_key(|(_, finding)| finding.agreement);
+        let mut lines: Vec<String> = found
+            .iter()
+            .map(|(s, finding)| {
+                // A section without numbers of its own is asked about by its title.
+                let asked = if finding.asked.is_empty() { &s.title } else { &finding.asked };
+                format!(
+                    "<li><a href=\"#{}\">{}</a>: {}</li>\n",
+                    anchor(&s.label),
+                    escape(&capitalised(asked)),
+                    inline(&finding.answer())
+                )
             })
             .collect();
-        lines.extend(claims.and_then(|s| s.seen.first()).map(|line| {
-            format!("<li><a href=\"claims.html\">The theory as executable claims</a>: {}</li>\n", inline(line))
-        }));
+        lines.extend(
+            claims
+                .and_then(|s| s.seen.first())
+                .map(|line| format!("<li><a href=\"claims.html\">Theorems and errata</a>: {}</li>\n", inline(line))),
+        );
         let figure = others().flat_map(|s| &s.figures).next().map_or(String::new(), |f| {
             format!(
                 "<figure>\n{}\n<figcaption>{}</figcaption>\n</figure>\n",
@@ -183,7 +173,8 @@ impl Report {
         let words: String =
             GLOSSARY.iter().map(|(word, meaning)| format!("<dt>{word}</dt><dd>{meaning}</dd>\n")).collect();
         format!(
-            "<div class=\"summary\">\n<div>\n<h2>In short</h2>\n<ul>\n{}</ul>\n<p>± and brackets are 95&#8239;% intervals.</p>\n</div>\n\
+            "<div class=\"summary\">\n<div>\n<h2>In short</h2>\n<p>What was asked and what we see, the most surprising first.</p>\n<ul>\n{}</ul>\n\
+             <p>± and brackets are 95&#8239;% intervals.</p>\n</div>\n\
              <div>\n{figure}</div>\n</div>\n<details open>\n<summary>Words used in the figures</summary>\n<dl>\n{words}</dl>\n</details>\n",
             lines.concat()
         )
@@ -193,7 +184,7 @@ impl Report {
         let mut links: Vec<String> =
             sections.iter().map(|s| format!("<a href=\"#{}\">{}</a>", anchor(&s.label), escape(&s.title))).collect();
         if self.has_two_pages() && !sections.iter().any(|s| s.label == CLAIMS) {
-            links.push("<a href=\"claims.html\">The theory as executable claims</a>".into());
+            links.push("<a href=\"claims.html\">Theorems and errata</a>".into());
         }
         let links = links.join("\n");
         let entries: String = self
@@ -212,6 +203,12 @@ impl Report {
              <section id=\"manifest\"><h2>How this report was made</h2>\n<dl>\n{entries}</dl>\n</section>\n</main>\n</body>\n</html>\n"
         )
     }
+}
+
+/// Text that begins with a capital letter.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Escaped text in which what stands between backticks is code.
@@ -287,6 +284,7 @@ fn table_name(section: &Section, index: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Agreement;
     use super::*;
 
     fn section(label: &str, seen: &[&str]) -> Section {
@@ -300,15 +298,24 @@ mod tests {
     }
 
     #[test]
-    fn every_section_is_in_the_summary_and_claims_have_a_page_of_their_own() {
-        let many: Vec<String> = (0..20).map(|i| format!("line {i}")).collect();
-        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    fn every_section_is_in_the_summary_the_most_surprising_first_and_claims_have_a_page_of_their_own() {
+        let finding = |asked: &str, agreement| Finding {
+            asked: asked.into(),
+            found: "0.1".into(),
+            paper: "0.2".into(),
+            agreement,
+        };
+        let mut first = section("fig:a", &["seen in a"]);
+        first.findings = vec![finding("expected", Agreement::AsInThePaper), finding("odd", Agreement::NotAsInThePaper)];
+        let mut second = section("fig:b", &[]);
+        second.findings = vec![finding("new", Agreement::NotInThePaper)];
         let report =
-            report(7, vec![section("fig:a", &many), section("fig:b", &["about b"]), section("claims", &["49 of 50"])]);
+            report(7, vec![first, second, section("fig:c", &["only words"]), section("claims", &["49 of 50"])]);
         let page = report.html();
         let summary = page.split("</details>").next().unwrap();
-        assert_eq!(summary.matches("<li>").count(), SUMMARY_LINES);
-        assert!(summary.contains("about b") && summary.contains("49 of 50") && summary.contains("CF metric"));
+        let at = |text: &str| summary.find(text).unwrap_or_else(|| panic!("{text}: {summary}"));
+        assert!(at("Odd") < at("New") && at("New") < at("Expected") && at("Expected") < at("49 of 50"));
+        assert!(summary.contains("only words") && summary.contains("CF metric") && !summary.contains("seen in a"));
         assert!(!page.contains("id=\"claims\"") && page.contains("href=\"claims.html\""));
         assert!(report.claims_html().contains("id=\"claims\"") && !report.claims_html().contains("id=\"fig-a\""));
     }

@@ -1,5 +1,6 @@
 //! `table:real_data` and `fig:real_action_percentage`: what can be said from data alone.
 
+use super::finding::{Agreement, Finding, range};
 use super::number::{plain, with_deviation, with_interval};
 use super::plot::{Axis, Dumbbell, Pair, Span, WIDTH};
 use super::{Figure, Section, Table, comma_separated, safe_name};
@@ -28,6 +29,7 @@ pub fn real_data(records: &[Record], scale: &Scale, study: &Study) -> Section {
         ..Section::default()
     };
     section.tables.push(table(records, scale, study));
+    section.findings = findings(records, study);
     let additivity = additivity_table(study);
     section.seen.extend(multiplicity(&additivity));
     section.tables.push(additivity);
@@ -46,6 +48,57 @@ pub fn real_data(records: &[Record], scale: &Scale, study: &Study) -> Section {
         section.figures.extend(action_shares(records, study, attribute, WIDTH));
     }
     section
+}
+
+/// Unfairness of those that learn, and what they are worth, over attributes; beside the paper's where its study is stood in for.
+fn findings(records: &[Record], study: &Study) -> Vec<Finding> {
+    let of = |method| -> Vec<Point> {
+        let points = study.attributes().filter_map(|attribute| summary(records, study, attribute, method));
+        points.filter(|p| p.unfairness.count > 0).collect()
+    };
+    let (ours, unaware, full, random) = (of(Method::Ours), of(Method::Unaware), of(Method::Full), of(Method::Random));
+    let all = [&ours, &unaware, &full, &random];
+    if all.iter().any(|points| points.is_empty()) {
+        return vec![];
+    }
+    let unfairness = |points: &[Point]| range(points.iter().map(|p| p.unfairness.mean), 2);
+    let value = |points: &[Point]| range(points.iter().map(|p| p.value.mean), 2);
+    let fairest = all.iter().all(|points| points.len() == ours.len())
+        && (0..ours.len()).all(|i| {
+            let [ours, unaware, full] = [&ours, &unaware, &full].map(|points| points[i].unfairness.mean);
+            ours < unaware.min(full)
+        });
+    let stands_in = study.is_simulated();
+    let printed = |metric: &str, methods: &[&str]| -> String {
+        let table = paper_table();
+        let of = |method: &&str| {
+            let row = table.rows.iter().find(|row| row[0] == metric && row[1] == *method);
+            range(row.into_iter().flat_map(|row| &row[2..]).filter_map(|cell| cell.split(' ').next()?.parse().ok()), 2)
+        };
+        methods.iter().map(of).collect::<Vec<_>>().join(", ")
+    };
+    let about = if stands_in { "stand-in, SIMULATED" } else { study.name() };
+    let finding = |asked: &str, found: Vec<String>, paper: String, agreement| Finding {
+        asked: format!("{asked}, over attributes ({about})"),
+        found: found.join(", "),
+        paper,
+        agreement: if stands_in { agreement } else { Agreement::NotInThePaper },
+    };
+    let paper = |metric, methods: &[&str]| if stands_in { printed(metric, methods) } else { String::new() };
+    vec![
+        finding(
+            "unfairness of Ours, Unaware, Full",
+            vec![unfairness(&ours), unfairness(&unaware), unfairness(&full)],
+            paper("Unfairness", &["Ours", "Unaware", "Full"]),
+            Agreement::if_true(fairest),
+        ),
+        finding(
+            "value of Ours, Random",
+            vec![value(&ours), value(&random)],
+            paper("Value", &["Ours", "Random"]),
+            Agreement::if_true(ours.iter().zip(&random).all(|(ours, random)| ours.value.mean > random.value.mean)),
+        ),
+    ]
 }
 
 fn summary(records: &[Record], study: &Study, attribute: &str, method: Method) -> Option<Point> {

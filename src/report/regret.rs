@@ -1,10 +1,11 @@
 //! `fig:regret`: what is lost to the best fair policy, against N and against an error in the means.
 
+use super::finding::{Agreement, Finding, slope as slope_text};
 use super::number::{plain, tick, with_bounds, with_interval};
 use super::plot::SIZE;
 use super::regret_panels::{Quantity, RegretPanels};
 use super::{Section, Table};
-use crate::kernel::numeric::{Estimate, SlopeError, SlopeFit};
+use crate::kernel::numeric::{Estimate, SlopeFit};
 use crate::reproduction::{Cell, Learner, Measured, Method, PaperWorld, Record, Scale};
 use std::collections::BTreeMap;
 
@@ -32,6 +33,7 @@ pub fn regret(records: &[Record], scale: &Scale) -> Section {
         section.seen.extend(observations(panels));
     }
     section.seen.extend(precision(&worlds));
+    section.findings.extend(promised(&worlds));
     section.tables.push(slopes(&worlds));
     section.tables.push(values(&worlds));
     section.tables.push(floors(&worlds));
@@ -40,8 +42,20 @@ pub fn regret(records: &[Record], scale: &Scale) -> Section {
     section
 }
 
-fn slope_text(fit: &Result<SlopeFit, SlopeError>) -> String {
-    fit.as_ref().map_or("–".into(), |fit| with_bounds(fit.slope, fit.interval, 2))
+/// Whether the regret of Ours falls as fast as Theorem 3 promises.
+fn promised(worlds: &[RegretPanels; 2]) -> Option<Finding> {
+    let fits = worlds.each_ref().map(|w| w.slope(PLAIN, Method::Ours, Quantity::Regret));
+    if fits.iter().all(Result::is_err) {
+        return None;
+    }
+    // An upper bound is refuted by an interval that lies above it.
+    let kept = fits.iter().flatten().all(|fit| fit.interval.0 <= -0.5);
+    Some(Finding {
+        asked: "slope of log regret of Ours in log N (linear; non-linear)".into(),
+        found: fits.each_ref().map(slope_text).join("; "),
+        paper: "at most −0.5 (Theorem 3)".into(),
+        agreement: Agreement::if_true(kept),
+    })
 }
 
 /// Every slope beside what theory says.

@@ -1,5 +1,6 @@
 //! `fig:semi`: a study's dynamics with the states of one group moved.
 
+use super::finding::{Agreement, Finding};
 use super::plot::{Axis, Chart, SIZE};
 use super::sim_all_panels::{figure, unfairness_series};
 use super::{Section, safe_name};
@@ -33,6 +34,7 @@ pub(super) fn semi_at(records: &[Record], scale: &Scale, study: &Study, size: (u
             .into(),
     );
     let methods = [Method::Full, Method::Unaware, Method::Ours, Method::Oracle, Method::Random];
+    let (mut points, mut fairest) = (0, 0);
     for attribute in study.attributes() {
         let at = |cell: &Cell| match cell {
             Cell::SemiSynthetic(c) if c.study == study.name() && c.attribute == attribute => Some(c.shift),
@@ -43,7 +45,7 @@ pub(super) fn semi_at(records: &[Record], scale: &Scale, study: &Study, size: (u
             continue;
         }
         let chart = Chart {
-            title: format!("{attribute}{}", if study.is_simulated() { " (simulated)" } else { "" }),
+            title: format!("{attribute}{}", simulated_word(study)),
             x: Axis::linear("η, added to the states of one group").with_ticks(scale.shifts.iter().copied()),
             y: Axis::linear("CF metric").from_zero(),
             series: curves.iter().map(|(m, points)| unfairness_series(*m, points)).collect(),
@@ -58,12 +60,28 @@ pub(super) fn semi_at(records: &[Record], scale: &Scale, study: &Study, size: (u
             let means: Vec<String> = points.iter().map(|p| format!("{:.2}", p.unfairness.mean)).collect();
             format!("{} {}", m.title(), means.join(" → "))
         };
+        for ((full, unaware), ours) in curves[0].1.iter().zip(&curves[1].1).zip(&curves[2].1) {
+            points += 1;
+            fairest += usize::from(ours.unfairness.mean < full.unfairness.mean.min(unaware.unfairness.mean));
+        }
         let [full, unaware, ours, ..] = methods.map(words);
         section.seen.push(format!("{attribute}, from the least to the largest η: {full}; {unaware}; {ours}."));
         let svg = chart.svg_at(size.0, size.1);
         section.figures.push(figure(&safe_name(&format!("semi_{attribute}")), svg, &caption, &curves, "eta"));
     }
+    if points > 0 {
+        section.findings.push(Finding {
+            asked: format!("Ours fairer than Full and Unaware, at each attribute and η{}", simulated_word(study)),
+            found: format!("at {fairest} of {points}"),
+            paper: "at all (figure)".into(),
+            agreement: Agreement::if_true(fairest == points),
+        });
+    }
     section
+}
+
+fn simulated_word(study: &Study) -> &'static str {
+    if study.is_simulated() { " (simulated)" } else { "" }
 }
 
 #[cfg(test)]

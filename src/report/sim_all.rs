@@ -1,5 +1,6 @@
 //! `fig:sim_all`: what the paper shows, and three things beside it.
 
+use super::finding::{Agreement, Finding, slope};
 use super::number::{plain, with_bounds, with_interval};
 use super::plot::SIZE;
 use super::sim_all_panels::Panels;
@@ -36,6 +37,7 @@ pub fn sim_all(records: &[Record], scale: &Scale, optimum: &dyn Fn(PaperWorld) -
     for (panels, letter) in worlds.iter().zip(['g', 'h']) {
         section.figures.push(panels.long_values(letter, optimum(panels.world)));
     }
+    section.findings = worlds.iter().filter_map(fairest).chain(falling(&worlds)).collect();
     section.tables.push(regret_table(&worlds, optimum));
     section.tables.push(fair_table(&worlds));
     section.tables.retain(|table| !table.rows.is_empty());
@@ -47,6 +49,32 @@ pub fn sim_all(records: &[Record], scale: &Scale, optimum: &dyn Fn(PaperWorld) -
         );
     }
     section
+}
+
+/// Whether Ours is the fairest of those that learn, at the figure's N and δ.
+fn fairest(panels: &Panels) -> Option<Finding> {
+    let at = |method| panels.at_center(method).filter(|p| p.unfairness.count > 0).map(|p| p.unfairness.mean);
+    let (ours, unaware, full) = (at(Method::Ours)?, at(Method::Unaware)?, at(Method::Full)?);
+    Some(Finding {
+        asked: format!("CF metric of Ours, Unaware, Full ({} world, N = {})", panels.world, panels.scale.size),
+        found: [ours, unaware, full].map(|x| plain(x, 3)).join(", "),
+        paper: "Ours the lowest of the three (figure)".into(),
+        agreement: Agreement::if_true(ours < unaware.min(full)),
+    })
+}
+
+/// Whether the CF metric of Ours falls with N.
+fn falling(worlds: &[Panels; 2]) -> Option<Finding> {
+    let fits = worlds.each_ref().map(|panels| rate(panels.records, Method::Ours, panels.by_size()));
+    if fits.iter().all(Result::is_err) {
+        return None;
+    }
+    Some(Finding {
+        asked: "slope of log CF metric of Ours in log N (linear; non-linear)".into(),
+        found: fits.each_ref().map(slope).join("; "),
+        paper: "falls with N (theory: −0.5)".into(),
+        agreement: Agreement::if_true(fits.iter().flatten().all(|fit| fit.interval.1 < 0.0)),
+    })
 }
 
 /// Every method at the figure's N and δ.

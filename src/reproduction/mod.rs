@@ -13,6 +13,7 @@
 //! | means over seeds, rates in N | [`summary`] |
 //! | whose data? | [`Study`] |
 //! | is its noise additive? | [`Study::additivity`] |
+//! | a file of people whose truth is known? | [`WeeklyCalls`] |
 
 mod additivity;
 mod cell;
@@ -33,6 +34,7 @@ mod split;
 mod study;
 pub mod summary;
 mod synthetic;
+mod weekly_calls;
 
 pub use crate::theory::optimum::PaperWorld;
 pub use cell::{Cell, Learner, SemiSynthetic, Split, Synthetic, UnknownLearner};
@@ -49,3 +51,4 @@ pub use selection::{Selection, missing, select};
 pub use shard::{NotAShard, Shard};
 pub use study::{Attribute, Origin, StarError, Study};
 pub use synthetic::DISCOUNT;
+pub use weekly_calls::{CallEffect, ScoreScale, WeeklyCalls, WeeklyRow};

@@ -21,6 +21,18 @@ pub struct FiniteMdp {
 }
 
 impl FiniteMdp {
+    /// A process written down: P(S₁ = s), and for (s, a), at `s * actions + a`, the successors with their probabilities and E(R | s, a).
+    /// What a policy reads is the number of the state.
+    ///
+    /// # Panics
+    /// If there is not one list of successors and one reward for each state and action.
+    pub fn listed(actions: usize, initial: Vec<f64>, next: Vec<Vec<(usize, f64)>>, reward: Vec<f64>) -> Self {
+        let pairs = initial.len() * actions;
+        assert_eq!((next.len(), reward.len()), (pairs, pairs), "one list of successors and one reward for each pair");
+        let points = (0..initial.len()).map(|s| vec![s as f64]).collect();
+        Self { actions, points, initial, next, reward }
+    }
+
     /// The process as observed: states are (s, z), as [`Full`](crate::kernel::preprocess::Full) shows them. Its optimum is that of
     /// a policy free to use the level.
     pub fn observed(world: &FiniteWorld) -> Self {
@@ -70,6 +82,16 @@ impl FiniteMdp {
     /// What a policy reads in each state: rows for [`OneHot`](crate::kernel::learn::features::OneHot), for instance.
     pub fn points(&self) -> &[Vec<f64>] {
         &self.points
+    }
+
+    /// The successors of (s, a) and their probabilities, at `s * actions + a`.
+    pub fn successors(&self) -> &[Vec<(usize, f64)>] {
+        &self.next
+    }
+
+    /// E(R | s, a), at `s * actions + a`.
+    pub fn rewards(&self) -> &[f64] {
+        &self.reward
     }
 
     /// E V(S₁).
@@ -209,13 +231,8 @@ mod tests {
     #[test]
     fn two_sweeps_of_value_iteration_by_hand() {
         // From state 0 action 0 stays for 1 and action 1 goes on for 0; from state 1 both go back, for 2 and 3.
-        let mdp = FiniteMdp {
-            actions: 2,
-            points: vec![vec![0.0], vec![1.0]],
-            initial: vec![0.4, 0.6],
-            next: [0, 1, 0, 0].map(|s| vec![(s, 1.0)]).to_vec(),
-            reward: vec![1.0, 0.0, 2.0, 3.0],
-        };
+        let next = [0, 1, 0, 0].map(|s| vec![(s, 1.0)]).to_vec();
+        let mdp = FiniteMdp::listed(2, vec![0.4, 0.6], next, vec![1.0, 0.0, 2.0, 3.0]);
         let q = mdp.value_iteration(0.5, 2);
         // After one sweep the rewards; the best of them are 1 and 3.
         assert_eq!(q, [1.0 + 0.5, 0.5 * 3.0, 2.0 + 0.5, 3.0 + 0.5]);

@@ -4,9 +4,7 @@ use super::folder::Folder;
 use counterfair::files::is_treacherous;
 use serde_json::Value;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 /// A study of `people` with `rows` rows each; `cells` gives level and action, `blank` says which rows are there but not filled in.
 fn study(people: usize, rows: usize, cells: impl Fn(usize, usize) -> (String, String), separator: char) -> String {
@@ -63,9 +61,9 @@ fn an_odd_study_is_said_to_be_odd() {
     let folder = Folder::new("odd");
     let levels = |i: usize, t: usize| (["Female", "female", "male"][i % 3].to_string(), plain(i, t).1);
     for (name, text, expected) in [
-        ("one-level", study(30, 4, |i, t| ("x".into(), plain(i, t).1), ','), "everybody is at level x"),
+        ("one-level", study(30, 4, |i, t| ("x".into(), plain(i, t).1), ','), "everybody is in group x"),
         ("one-action", study(30, 4, |i, t| (plain(i, t).0, "go".into()), ','), "everybody received action go"),
-        ("spelling", study(30, 4, levels, ','), "levels \"Female\" and \"female\" differ only in case"),
+        ("spelling", study(30, 4, levels, ','), "groups \"Female\" and \"female\" differ only in case"),
         ("semicolons", study(30, 4, plain, ';'), "its cells are separated by semicolons"),
     ] {
         let file = format!("{name}.csv");
@@ -323,24 +321,41 @@ fn hostile_names_harm_no_page_and_no_file_name() {
 }
 
 #[test]
-fn a_bare_command_says_what_it_is_about_to_do() {
+fn a_bare_command_prints_help_that_begins_with_what_people_come_for_and_writes_nothing() {
     let folder = Folder::new("bare");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_counterfair"))
-        .current_dir(&folder.0)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let lines: Vec<String> = BufReader::new(child.stderr.take().unwrap()).lines().take(2).map(Result::unwrap).collect();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert!(
-        lines[0].contains("quick reproduction")
-            && lines[0].contains("about a minute")
-            && lines[0].contains("out/report/index.html"),
-        "{lines:?}"
-    );
-    assert!(lines[1].contains("--help") && lines[1].contains("--data"), "{lines:?}");
+    let help = folder.succeed(&[]);
+    let at = |text: &str| help.find(text).unwrap_or_else(|| panic!("{text}: {help}"));
+    assert!(at("counterfair study --data FILE") < at("Usage:") && at("reproduce --quick") < at("Usage:"), "{help}");
+    assert_eq!(help.trim_end(), folder.succeed(&["-h"]).trim_end());
+    assert_eq!(folder.names(), [""; 0]);
+}
+
+#[test]
+fn names_in_a_list_may_stand_after_a_blank() {
+    let folder = Folder::new("blank-in-list");
+    let text = study(40, 4, plain, ',').replace("z1,action,reward,state1", "z1,action,reward,pain");
+    let text: String = text
+        .lines()
+        .map(|line| {
+            if line.starts_with("ID") {
+                format!("{line},interference\n")
+            } else {
+                format!("{line},{}\n", line.len() % 7)
+            }
+        })
+        .collect();
+    fs::write(folder.0.join("scores.csv"), text).unwrap();
+    folder.succeed(&[
+        "preprocess",
+        "--data",
+        "scores.csv",
+        "--states",
+        "pain, interference",
+        "--noise",
+        "additive",
+        "--out",
+        "fair.csv",
+    ]);
 }
 
 #[test]
@@ -348,19 +363,7 @@ fn a_file_that_does_not_fit_in_the_memory_allowed_is_laid_down_on_disk_and_gives
     let folder = Folder::new("larger_than_memory");
     folder.succeed(&["simulate", "--world", "linear", "--n", "300", "--t", "6", "--out", "people.csv"]);
     let preprocess = |out: &'static str, memory: &'static str| {
-        [
-            "preprocess",
-            "--data",
-            "people.csv",
-            "--out",
-            out,
-            "--memory",
-            memory,
-            "--scratch",
-            ".",
-            "--noise",
-            "additive",
-        ]
+        ["preprocess", "--data", "people.csv", "--out", out, "--ram", memory, "--scratch", ".", "--noise", "additive"]
     };
     folder.succeed(&preprocess("whole.csv", "1GB"));
     let message = said(&folder, &preprocess("blocks.csv", "200KB"));
@@ -377,7 +380,7 @@ fn a_file_that_does_not_fit_in_the_memory_allowed_is_laid_down_on_disk_and_gives
     let refused = |arguments: &[&str]| folder.refuse(arguments, "");
     assert!(refused(&preprocess("no.csv", "12 parsecs")).contains("no unit of memory"));
     for (command, out) in [("learn", "--save"), ("preprocess", "--out")] {
-        let nowhere = [command, "--data", "people.csv", out, "p.json", "--memory", "200KB", "--scratch", "nowhere"];
+        let nowhere = [command, "--data", "people.csv", out, "p.json", "--ram", "200KB", "--scratch", "nowhere"];
         assert!(refused(&nowhere).contains("there is no such folder"), "{command}");
         // Where nothing can be written is known before anything is read: there is no such file of people.
         let unwritable = refused(&[command, "--data", "nobody.csv", out, "nowhere/p.json"]);
@@ -392,19 +395,7 @@ fn where_not_everybody_can_be_judged_a_sample_is_and_it_is_said_which() {
     let learn = ["learn", "--data", "people.csv", "--save", "p.json", "--noise", "additive", "--replicates", "10"];
     folder.succeed(&learn);
     let evaluate = |memory: &'static str, seed: &'static str| {
-        [
-            "evaluate",
-            "--policy",
-            "p.json",
-            "--data",
-            "people.csv",
-            "--replicates",
-            "9",
-            "--memory",
-            memory,
-            "--seed",
-            seed,
-        ]
+        ["evaluate", "--policy", "p.json", "--data", "people.csv", "--replicates", "9", "--ram", memory, "--seed", seed]
     };
     let said_of_sample = |message: &str| message.contains("a random sample of 1 in ");
     assert!(!said_of_sample(&said(&folder, &evaluate("1GB", "1"))));
@@ -430,7 +421,7 @@ fn where_not_everybody_can_be_judged_a_sample_is_and_it_is_said_which() {
         "additive",
         "--out",
         "study",
-        "--memory",
+        "--ram",
         "4500KB",
     ];
     assert!(said_of_sample(&said(&folder, &study)));

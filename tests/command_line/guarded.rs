@@ -98,3 +98,65 @@ fn learning_replaces_a_file_only_when_told_to() {
     // What is no file cannot be replaced.
     folder.succeed(&[&LEARN[..], &["--save", "/dev/null"]].concat());
 }
+
+/// A log that is also the stream of requests would be asked for decisions without end.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_serves_people_writes_neither_to_its_input_nor_among_its_answers() {
+    let folder = Folder::new("serving-streams");
+    linear(&folder);
+    folder.succeed(&[&LEARN[..], &["--save", "p.json"]].concat());
+    let request = "{\"id\": \"ann\", \"z\": \"1\", \"state\": [0.3], \"action\": null}\n";
+    for (options, redirected, message) in [
+        ("--log in", "< in > out", "--log and standard input are the same file"),
+        ("--log link", "< in > out", "--log and standard input are the same file"),
+        ("--memory in", "< in > out", "--memory and standard input are the same file"),
+        ("--log out", "< in > out", "--log and standard output are the same file"),
+        ("", "< in >> in", "standard output and standard input are the same file"),
+    ] {
+        fs::write(folder.0.join("in"), request).unwrap();
+        fs::write(folder.0.join("out"), "").unwrap();
+        let _ = std::os::unix::fs::symlink("in", folder.0.join("link"));
+        let line = format!("exec \"$0\" decide --policy p.json --serve-anyway {options} {redirected}");
+        let output = std::process::Command::new("sh")
+            .args(["-c", &line, env!("CARGO_BIN_EXE_counterfair")])
+            .current_dir(&folder.0)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(message), "{line}: {said}");
+        assert_eq!(fs::read_to_string(folder.0.join("in")).unwrap(), request, "{line}");
+        assert_eq!(fs::read_to_string(folder.0.join("out")).unwrap(), "", "{line}");
+    }
+}
+
+#[test]
+fn a_log_is_begun_in_no_file_that_holds_something_else() {
+    let folder = Folder::new("log-elsewhere");
+    linear(&folder);
+    folder.succeed(&[&LEARN[..], &["--save", "p.json"]].concat());
+    for name in ["data.csv", "other.json"] {
+        if name == "other.json" {
+            fs::write(folder.0.join(name), "{\"version\": 1}\n").unwrap();
+        }
+        let before = fs::read(folder.0.join(name)).unwrap();
+        let message = folder.refuse(&["decide", "--policy", "p.json", "--serve-anyway", "--log", name], "");
+        assert!(message.contains(&format!("{name} holds something that is not the log")), "{message}");
+        assert_eq!(fs::read(folder.0.join(name)).unwrap(), before);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_folder_that_cannot_be_made_is_told_before_any_work() {
+    let folder = Folder::new("early");
+    std::os::unix::fs::symlink("nowhere/deep", folder.0.join("link")).unwrap();
+    for command in [
+        &["verify", "--from", "absent.json", "--out", "link"][..],
+        &["reproduce", "--quick", "--data", "absent.csv", "--out", "link"],
+        &["simulate", "--world", "linear", "--n", "100000000", "--t", "1000000", "--out", "link"],
+    ] {
+        let message = folder.refuse(command, "");
+        assert!(message.contains("link: ") && !message.contains("absent"), "{command:?}: {message}");
+    }
+}

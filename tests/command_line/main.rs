@@ -197,7 +197,7 @@ fn a_bad_line_names_itself_and_earlier_decisions_stand() {
         (r#"{"id": 8, "z": 1, "state": [1e999]}"#, "line 2"),
         (r#"{"id": 8, "z": 1, "state": [0.3], "action": 0}"#, "nothing is remembered of them"),
         (r#"{"id": 7, "z": 1, "state": [0.3]}"#, "needs the action taken since"),
-        (r#"{"id": 7, "z": 0, "state": [0.3], "action": 0}"#, "z of 7 was \"1\", now \"0\""),
+        (r#"{"id": 7, "z": 0, "state": [0.3], "action": 0}"#, "z of this person was \"1\", now \"0\""),
         (r#"{"id": 7, "z": 1, "state": [0.3], "action": 5}"#, "action is \"5\""),
         (r#"{"id": [1], "z": 1, "state": [0.3]}"#, "neither a string nor a number"),
         (r#"{"id": 8, "z": 1, "state": [0.3], "sate": 1}"#, "unknown field"),
@@ -447,11 +447,12 @@ fn a_merge_says_what_is_missing_and_asks_for_a_study_it_does_not_know() {
     assert!(folder.0.join("own/report/index.html").exists());
 }
 
-/// What `counterfair verify --json` prints for two cheap claims.
+/// What `counterfair verify --json` prints for some errata and no claim.
 fn examined() -> serde_json::Value {
-    use counterfair::theory::{Budget, claims, examine};
-    let some: Vec<_> = claims().into_iter().filter(|claim| claim.label == "D4").collect();
-    serde_json::to_value(examine(&some, Budget::Quick, |_| {})).unwrap()
+    use counterfair::theory::errata::{errata, recompute};
+    use counterfair::theory::theorems::Examined;
+    let some: Vec<_> = errata().into_iter().filter(|erratum| ["D9", "E8"].contains(&erratum.label)).collect();
+    serde_json::to_value(Examined { theorems: vec![], errata: recompute(&some) }).unwrap()
 }
 
 #[test]
@@ -459,9 +460,11 @@ fn rows_of_an_earlier_run_are_judged_and_shown_again() {
     let folder = Folder::new("verify-from");
     fs::write(folder.0.join("rows.json"), examined().to_string()).unwrap();
     let table = folder.succeed(&["verify", "--from", "rows.json", "--out", "page"]);
-    assert!(table.contains("D4") && table.contains("refuted"), "{table}");
+    assert!(table.contains("2 errata recomputed") && !table.contains("D9"), "{table}");
+    let table = folder.succeed(&["verify", "--from", "rows.json", "--all"]);
+    assert!(table.contains("D9 (step)") && table.contains("witness: n = 2"), "{table}");
     let page = fs::read_to_string(folder.0.join("page/index.html")).unwrap();
-    assert!(page.contains("The theory as executable claims") && page.contains("D4"));
+    assert!(page.contains("Theorems and errata") && page.contains("D9"));
     let json = folder.succeed(&["verify", "--from", "rows.json", "--json"]);
     let (again, before) =
         (serde_json::from_str::<Value>(&json).unwrap(), fs::read_to_string(folder.0.join("rows.json")));
@@ -469,18 +472,17 @@ fn rows_of_an_earlier_run_are_judged_and_shown_again() {
 }
 
 #[test]
-fn an_unexpected_verdict_makes_the_exit_code_one() {
+fn a_row_that_is_not_as_expected_makes_the_exit_code_one() {
     let folder = Folder::new("verify-unexpected");
     let mut rows = examined();
-    // D4 in print is false; a check that found nothing against it must be noticed, whatever the file says of itself.
-    rows[0]["verdict"] = serde_json::json!({ "kind": "not_refuted", "trials": 3, "worst_ratio": 0.5 });
-    rows[0]["as_expected"] = serde_json::json!(true);
+    // A witness at which the document's form holds refutes nothing.
+    rows["errata"][0]["witness"]["printed"] = serde_json::json!({ "is": 1.0, "relation": "at_most", "said": 2.0 });
     fs::write(folder.0.join("rows.json"), rows.to_string()).unwrap();
     let output = folder.run(&["verify", "--from", "rows.json"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let said = format!("1 of {} claims did not come back as expected", rows.as_array().unwrap().len());
-    assert!(String::from_utf8_lossy(&output.stderr).contains(&said), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stdout).contains("(!)"));
+    let said = "0 of 0 claims and 1 of 2 errata are not as expected";
+    assert!(String::from_utf8_lossy(&output.stderr).contains(said), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("1 NOT AS EXPECTED"));
 }
 
 #[test]
@@ -488,10 +490,10 @@ fn a_file_that_holds_no_rows_is_refused() {
     let folder = Folder::new("verify-refused");
     fs::write(folder.0.join("rows.json"), "[{\"claim\": 3}]").unwrap();
     let message = folder.refuse(&["verify", "--from", "rows.json"], "");
-    assert!(message.contains("rows.json: not a list of examined claims"), "{message}");
+    assert!(message.contains("rows.json: not what `counterfair verify --json` writes"), "{message}");
     let message = folder.refuse(&["verify", "--from", "nothing.json"], "");
     assert!(message.contains("nothing.json"), "{message}");
-    fs::write(folder.0.join("rows.json"), examined().to_string().replace("\"D4\"", "\"D400\"")).unwrap();
+    fs::write(folder.0.join("rows.json"), examined().to_string().replace("\"D9\"", "\"D900\"")).unwrap();
     let message = folder.refuse(&["verify", "--from", "rows.json"], "");
-    assert!(message.contains("row 1: there is no claim D400"), "{message}");
+    assert!(message.contains("erratum 1: there is no D900"), "{message}");
 }

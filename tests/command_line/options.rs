@@ -4,12 +4,14 @@ use super::folder::Folder;
 use serde_json::Value;
 use std::fs;
 
-/// Forty people, five decisions each, reward `reward(i, t)`; levels `f` and `m`, actions 0 and 1, states that wander.
+/// Forty people, five decisions each, reward `reward(i, t)`; levels `f` and `m`, actions 0 and 1, states that wander
+/// and lie on no lattice: no two are equal.
 fn study(folder: &Folder, reward: impl Fn(usize, usize) -> f64) {
     let mut csv = String::from("ID,timestamp,z1,action,reward,state1\n");
     for i in 0..40 {
         for t in 0..6 {
-            let (s, a) = (((i * 7 + t * 3 + i * t) % 11) as f64 / 5.0, (i * i + t) % 2);
+            let between = (i * 6 + t) as f64 * 0.618_033_988_7 % 1.0;
+            let (s, a) = ((((i * 7 + t * 3 + i * t) % 11) as f64 + between) / 5.0, (i * i + t) % 2);
             let decision = if t == 0 { String::from(",") } else { format!("{a},{}", reward(i, t)) };
             csv.push_str(&format!("{i},{t},{},{decision},{s}\n", if i % 3 == 0 { "f" } else { "m" }));
         }

@@ -79,7 +79,7 @@ fn commands() -> Vec<(Vec<&'static str>, bool)> {
         (all(&[&["learn", "--save", "p.json", "--json"], &drop, &learn]), false),
         (
             all(&[
-                &["learn", "--save", "large.json", "--memory", "100KB", "--scratch", "."],
+                &["learn", "--save", "large.json", "--ram", "100KB", "--scratch", "."],
                 &drop,
                 &["--overwrite", "--save-anyway"],
             ]),
@@ -87,7 +87,7 @@ fn commands() -> Vec<(Vec<&'static str>, bool)> {
         ),
         (all(&[&["preprocess", "--out", "out.csv", "--save", "pre.json"], &drop]), false),
         (all(&[&["preprocess", "--out", "out.csv", "--json"], &drop]), false),
-        (all(&[&["preprocess", "--out", "out.csv", "--memory", "100KB", "--scratch", "."], &drop]), false),
+        (all(&[&["preprocess", "--out", "out.csv", "--ram", "100KB", "--scratch", "."], &drop]), false),
         (evaluate.to_vec(), false),
         (all(&[&evaluate, &["--json"]]), false),
         (all(&[&["study", "--out", "study"], &drop, &study]), false),
@@ -145,6 +145,54 @@ fn no_file_and_no_stream_of_any_command_has_an_id_that_was_not_asked_for() {
         if arguments[0] == "study" {
             fs::remove_dir_all(folder.0.join("study")).unwrap();
         }
+    }
+}
+
+/// Cells in the wrong place, columns taken for others, a header that is not there, letters in another encoding.
+#[test]
+fn a_file_that_is_laid_out_wrong_names_nobody_in_what_is_said_about_it() {
+    let folder = Folder::new("ids-misplaced");
+    let whole = people(|_, _, cells| Some(cells));
+    let header = whole.lines().next().unwrap();
+    let rows = |change: &dyn Fn(usize, Vec<&str>) -> String| -> String {
+        whole.lines().skip(1).enumerate().map(|(i, line)| change(i, line.split(',').collect()) + "\n").collect()
+    };
+    let in_order = |order: [usize; 6]| rows(&|_, cells| order.map(|at| cells[at]).join(","));
+    let of_line = |change: &dyn Fn(&str) -> String| {
+        rows(&|i, cells| if i == 30 { change(&cells.join(",")) } else { cells.join(",") })
+    };
+    let texts = [
+        ("cells-1", of_line(&|line| format!(",{line}"))),
+        ("cells-2", of_line(&|line| line.replacen(',', ";", 1))),
+        ("quote", of_line(&|line| format!("\"{line}"))),
+        ("swapped", of_line(&|line| format!("1,{line}"))),
+        ("time", in_order([1, 0, 2, 3, 4, 5])),
+        ("state", in_order([5, 1, 2, 3, 4, 0])),
+        ("reward", in_order([4, 1, 2, 3, 0, 5])),
+    ];
+    let command = |data: &str, more: &[&str]| {
+        let learn = ["learn", "--data", data, "--save", "no.json", "--splits", "0", "--replicates", "0"];
+        let message = folder.refuse(&[&learn[..], more].concat(), "");
+        assert!(!message.contains(MARK) && message.contains(data), "{data} {more:?}: {message}");
+        message
+    };
+    for (name, text) in texts {
+        fs::write(folder.0.join(name), format!("{header}\n{text}")).unwrap();
+        assert!(command(name, &[]).contains("line "), "{name}");
+    }
+    fs::write(folder.0.join("headless"), rows(&|_, cells| cells.join(","))).unwrap();
+    assert!(command("headless", &[]).contains("without a header"));
+    let mut latin = whole.clone().into_bytes();
+    let at = latin.windows(MARK.len()).rposition(|part| part == MARK.as_bytes()).unwrap();
+    latin[at + 3] = 0xfc;
+    fs::write(folder.0.join("latin"), latin).unwrap();
+    // What is left of the id around a letter that cannot be read.
+    assert!(!command("latin", &[]).contains("Zq7"));
+    fs::write(folder.0.join("whole"), &whole).unwrap();
+    for more in [&["--time", "ID"][..], &["--id", "state1", "--states", "ID"], &["--id", "reward", "--reward", "ID"]] {
+        let learn = ["learn", "--data", "whole", "--save", "no.json"];
+        let message = folder.refuse(&[&learn[..], more].concat(), "");
+        assert!(!message.contains(MARK), "{more:?}: {message}");
     }
 }
 
@@ -219,27 +267,15 @@ mod modes {
             ["study", "study/index.html", "study/4-values.csv"].map(|name| mode(&folder, name)),
             [0o755, 0o644, 0o644]
         );
-        // Pages on which ids were asked for.
-        run(&folder, &["simulate", "--world", "linear", "--n", "80", "--t", "4", "--out", "linear.csv"], "");
-        assert_eq!(mode(&folder, "linear.csv"), 0o644, "nobody is in it");
-        run(
-            &folder,
-            &[
-                "study",
-                "--data",
-                "linear.csv",
-                "--out",
-                "shown/a",
-                "--replicates",
-                "2",
-                "--noise",
-                "additive",
-                "--show-ids",
-                "3",
-            ],
-            "",
-        );
+        // Pages on which ids were asked for: in a folder of their own, and in that of an earlier study, which everybody could read.
+        let linear = ["study", "--data", "linear.csv", "--replicates", "2", "--noise", "additive", "--out"];
+        let named = ["--show-ids", "3"];
+        run(&folder, &[&linear[..], &["shown/a"], &named].concat(), "");
         let shown = ["shown", "shown/a", "shown/a/index.html", "shown/a/study.json", "shown/a/5-people.csv"];
         assert_eq!(shown.map(|name| mode(&folder, name)), [0o700, 0o700, 0o600, 0o600, 0o600]);
+        run(&folder, &[&linear[..], &["again"]].concat(), "");
+        run(&folder, &[&linear[..], &["again"], &named].concat(), "");
+        let pages = ["again/index.html", "again/study.json", "again/4-values.csv", "again/5-people.csv"];
+        assert_eq!(pages.map(|name| mode(&folder, name)), [0o600; 4]);
     }
 }

@@ -32,7 +32,39 @@ fn a_reader_that_dies_is_an_error() {
     let output = child.wait_with_output().unwrap();
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{message}");
-    assert!(message.contains("standard output"), "{message}");
+    let told = "Requests up to line 1 were decided; the answers to lines 1 to 1 were not delivered";
+    assert!(message.contains("standard output") && message.contains(told), "{message}");
+}
+
+/// Of what was asked a line at a time, the last answers are those that nobody read.
+#[test]
+fn a_reader_that_dies_later_is_told_where() {
+    use std::io::{BufRead, BufReader};
+    let folder = with_policy("reader-dies-later");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_counterfair"))
+        .args(["decide", "--policy", "p.json", "--serve-anyway"])
+        .current_dir(&folder.0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    for id in ["ann", "bob"] {
+        input.write_all(REQUEST.replace("ann", id).as_bytes()).unwrap();
+        let mut answer = String::new();
+        output.read_line(&mut answer).unwrap();
+        assert!(answer.contains(id), "{answer}");
+    }
+    drop(output);
+    // A blank line is no request and has a number all the same.
+    let _ = input.write_all(format!("\n{}{}", REQUEST.replace("ann", "cy"), REQUEST.replace("ann", "di")).as_bytes());
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("up to line 5 were decided; the answers to lines 4 to 5 were not"), "{message}");
 }
 
 #[test]
@@ -79,7 +111,7 @@ fn a_packed_file_is_taken_for_as_much_as_it_holds() {
     assert!(packed.success());
     let size = fs::metadata(folder.0.join("plain.csv.gz")).unwrap().len();
     assert!(4 * size < text.len() as u64 / 10, "{size} bytes are no test");
-    let preprocess = ["preprocess", "--noise", "additive", "--memory", "5MB", "--scratch", ".", "--out", "out.csv"];
+    let preprocess = ["preprocess", "--noise", "additive", "--ram", "5MB", "--scratch", ".", "--out", "out.csv"];
     for data in ["plain.csv", "plain.csv.gz"] {
         let output = folder.run(&[&preprocess[..], &["--data", data]].concat());
         let message = String::from_utf8_lossy(&output.stderr);
@@ -95,5 +127,18 @@ fn a_folder_behind_a_link_to_nothing_is_told_before_any_work() {
     for out in ["link", "link/below"] {
         let message = folder.refuse(&["study", "--data", "absent.csv", "--out", out], "");
         assert!(message.contains(out) && message.contains("a link to something that is not there"), "{message}");
+    }
+}
+
+/// Seventy thousand bytes that become seventy million, without a line end: more than is held to look for one.
+#[test]
+fn a_packed_row_without_an_end_is_an_error_and_no_end_of_memory() {
+    let folder = Folder::new("packed-row");
+    let pack =
+        "(echo ID,timestamp,z1,action,reward,state1; head -c 70000000 /dev/zero | tr '\\0' x) | gzip > row.csv.gz";
+    assert!(Command::new("sh").args(["-c", pack]).current_dir(&folder.0).status().unwrap().success());
+    for command in [&["learn", "--save", "p.json"][..], &["study", "--out", "o"], &["preprocess", "--out", "x.csv"]] {
+        let message = folder.refuse(&[command, &["--data", "row.csv.gz", "--memory", "5MB"]].concat(), "");
+        assert!(message.contains("row.csv.gz, line 2: no row ends within"), "{command:?}: {message}");
     }
 }

@@ -244,6 +244,7 @@ fn a_view_that_leaves_the_finite_numbers_names_person_time_and_value() {
     // Level 0 multiplies by −1e200: two steps are beyond the range.
     let overflow = batch(&Sequential::new(Scaled(-1e200, 0.0), vec![0.5, 0.5]), &data).unwrap_err();
     assert_eq!(overflow, StateOverflow { id: "p1".into(), t: 3, value: f64::INFINITY });
+    assert!(!overflow.to_string().contains("p1"), "{overflow}");
     let overflow = batch(&Sequential::new(Scaled(1.0, f64::INFINITY), vec![0.5, 0.5]), &data).unwrap_err();
     assert_eq!(overflow, StateOverflow { id: "p1".into(), t: 1, value: f64::NEG_INFINITY });
     assert!(overflow.to_string().contains("time 1"));

@@ -117,7 +117,9 @@ fn no_digit_depends_on_the_order_of_people() {
     let panel = simulate(&world, &Exogenous::draw(&world, 60, 4, Stream::new(12)));
     let backwards = panel.select(&(0..60).rev().collect::<Vec<_>>());
     let settings = RecordedSettings { prior_rows: 0.5, fewest_effective_people: 0.0, ..settings() };
-    assert_eq!(values(&panel, &settings), values(&backwards, &settings));
+    // As printed: what is kept per decision of the panel stands in the panel's order.
+    let printed = |panel: &Panel| serde_json::to_value(values(panel, &settings)).unwrap();
+    assert_eq!(printed(&panel), printed(&backwards));
     let other = RecordedSettings { seed: 1, ..settings.clone() };
     assert_ne!(values(&panel, &settings).received.replicates, values(&panel, &other).received.replicates);
 }

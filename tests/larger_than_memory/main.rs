@@ -7,7 +7,7 @@ use counterfair::fair::{Explain, LargePeople, Memory, preprocess};
 use counterfair::files::{Columns, MissingRepair, RowConvention, write};
 use counterfair::kernel::model::worlds::by_name;
 use counterfair::kernel::model::{Exogenous, simulate};
-use counterfair::prelude::*;
+use counterfair::notebook::prelude::*;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -424,5 +424,25 @@ fn levels_in_blocks_or_in_one_fold_and_rewards_of_few_values_make_no_difference(
     for text in [ordered, bunched, few] {
         fs::write(&path, text).unwrap();
         same_policy(&path, &folder, &ReadOptions::default(), &learner, ROUNDING);
+    }
+}
+
+#[test]
+fn where_decisions_stand_is_found_on_disk_in_whatever_order_rows_come() {
+    let folder = Folder::new("rows");
+    let world = by_name("linear", 1.0).unwrap();
+    let panel = simulate(&*world, &Exogenous::draw(&*world, 700, 6, Stream::new(5)));
+    let path = folder.file("outgoing.csv");
+    write(&path, &panel, &Columns::default(), RowConvention::Outgoing).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let (header, rows) = text.split_once('\n').unwrap();
+    let backwards: Vec<&str> = rows.lines().rev().collect();
+    for text in [text.clone(), format!("{header}\n{}\n", backwards.join("\n"))] {
+        fs::write(&path, text).unwrap();
+        let options = ReadOptions::of(Columns::default());
+        let large = LargePeople::read(&path, &options, &folder.memory(), false).unwrap();
+        assert_eq!((large.sketch().rows(), large.panel().people()), (RowConvention::Outgoing, 700));
+        let notes = large.sketch().notes().join("\n");
+        assert!(notes.contains("read as outgoing"), "{notes}");
     }
 }

@@ -4,7 +4,7 @@ use super::{Folder, shuffled, simulated, with_dropout};
 use counterfair::audit::recorded::RecordedSettings;
 use counterfair::fair::AuditSettings;
 use counterfair::files::{DataError, MissingRepair};
-use counterfair::prelude::*;
+use counterfair::notebook::prelude::*;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;

@@ -15,7 +15,7 @@ use counterfair::kernel::evaluate::fair_value;
 use counterfair::kernel::learn::{Deployed, Policy as Rule};
 use counterfair::kernel::model::worlds::by_name;
 use counterfair::kernel::preprocess::{StateOnly, Unaware};
-use counterfair::prelude::*;
+use counterfair::notebook::prelude::*;
 use rayon::prelude::*;
 use std::fmt::Write as _;
 

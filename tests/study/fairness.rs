@@ -99,6 +99,17 @@ fn a_state_in_steps_gives_no_bound_and_says_why_and_keeping_it_is_not_offered() 
         assert!(kept.starts_with(&format!("U{}", &ACCEPTED[1..])), "{kept}");
         assert_eq!(bounds(&folder, name), 0, "{name}");
     }
+    // Blurred, and by one of the two levels only: neither hides it.
+    let text = fs::read_to_string(folder.0.join("rounded.csv")).unwrap();
+    let fine = |i: usize| 1e-3 * ((i * 7_919) % 1000) as f64 / 1000.0;
+    let blurred = |(i, line): (usize, &str)| match line.rsplit_once(',') {
+        Some((rest, state)) if i > 0 => format!("{rest},{}\n", state.parse::<f64>().unwrap() + fine(i)),
+        _ => format!("{line}\n"),
+    };
+    fs::write(folder.0.join("rounded.csv"), text.lines().enumerate().map(blurred).collect::<String>()).unwrap();
+    let said = folder.succeed(&["study", "--data", "rounded.csv", "--replicates", "30", "--out", "blurred"]);
+    assert!(said.contains("state1 is recorded in steps of 0.3"), "{said}");
+    assert_eq!(bounds(&folder, "blurred"), 0);
     // Rounding that is small beside what is not known anyway.
     recorded(&folder, "fine.csv", "3", in_steps(0.001));
     let said = folder.succeed(&["study", "--data", "fine.csv", "--replicates", "30", "--out", "fine"]);

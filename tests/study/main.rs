@@ -6,4 +6,5 @@ mod coverage;
 mod fairness;
 #[path = "../command_line/folder.rs"]
 mod folder;
+mod honest;
 mod real;

@@ -56,9 +56,6 @@ fn write_readme() -> Result<Value, Box<dyn Error>> {
     let page = root.join("benches/README.md");
     let made = readme::with_speed(&std::fs::read_to_string(&page)?, &peers, &scaling);
     std::fs::write(&page, made.ok_or("benches/README.md has no section on speed")?)?;
-    let page = root.join("README.md");
-    let made = readme::with_highlights(&std::fs::read_to_string(&page)?, &peers);
-    std::fs::write(&page, made.ok_or("the README has no section on speed")?)?;
     Ok(json!({}))
 }
 

@@ -38,7 +38,7 @@ pub enum ConfoundingError {
         needed: usize,
     },
     /// An action was taken that the behaviour policy never takes.
-    #[error("person {id}, decision {t}: the action taken has probability {probability} under the behaviour policy")]
+    #[error("decision {t} of a person: the action taken has probability {probability} under the behaviour policy")]
     Propensity {
         /// The person.
         id: String,

@@ -12,6 +12,7 @@ mod tests;
 
 pub use cross_fitted::{CrossFitted, HeldOut, cross_fitted_unfairness};
 pub(in crate::audit) use histories::Histories;
+pub(crate) use parity::wilson;
 pub use parity::{ParityGap, parity_gap, parity_gap_of};
 
 use super::panel_audit::check;

@@ -93,7 +93,7 @@ fn newcombe(p: f64, n: f64, q: f64, m: f64, z: f64) -> (f64, f64) {
 }
 
 /// Wilson's interval for a proportion.
-fn wilson(p: f64, n: f64, z: f64) -> (f64, f64) {
+pub(crate) fn wilson(p: f64, n: f64, z: f64) -> (f64, f64) {
     let scale = 1.0 + z * z / n;
     let middle = (p + z * z / (2.0 * n)) / scale;
     let half = z / scale * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt();

@@ -1,7 +1,8 @@
 use super::*;
-use crate::audit::decision_values;
 use crate::kernel::learn::features::FeatureMap;
-use crate::kernel::learn::{ActionValue, FittedQError, LinearQ, Outcome, Settings, fitted_q_iteration};
+use crate::kernel::learn::{
+    ActionValue, FittedQError, LinearQ, Outcome, Settings, decision_values, fitted_q_iteration,
+};
 use crate::kernel::model::worlds::{Linear, ThreeLevels};
 use crate::kernel::model::{Exogenous, World, simulate};
 use crate::kernel::numeric::{Stream, fill_standard_normal};

@@ -64,6 +64,7 @@ pub struct MemoryBasis {
 /// # Example
 /// ```
 /// # use counterfair::prelude::*;
+/// # use counterfair::kernel::{model::{Exogenous, simulate, worlds::Linear}, numeric::Stream};
 /// # use counterfair::fair::{Deployment, HISTORY, MemoryFile};
 /// # let world = Linear::new(1.0);
 /// # let people = People::from(simulate(&world, &Exogenous::draw(&world, 100, 5, Stream::new(1))));
@@ -257,7 +258,7 @@ impl MemoryFile {
             && person.view.len() == *width
             && !person.states.is_empty()
             && person.states.len().is_multiple_of(*state_dim);
-        if fits { Ok(person) } else { Err(damaged(&self.file, &format!("the record of {id}"), "its parts do not fit")) }
+        if fits { Ok(person) } else { Err(damaged(&self.file, "the record of a person", "its parts do not fit")) }
     }
 }
 

@@ -34,6 +34,7 @@ use std::collections::{BTreeMap, HashMap};
 /// # Example
 /// ```
 /// use counterfair::prelude::*;
+/// # use counterfair::kernel::{model::{Exogenous, simulate, worlds::Linear}, numeric::Stream};
 /// # let world = Linear::new(1.0);
 /// # let people = People::from(simulate(&world, &Exogenous::draw(&world, 100, 5, Stream::new(1))));
 /// let mut desk = Learner::new(Method::Ours).learn(&people)?.deploy();
@@ -45,6 +46,7 @@ use std::collections::{BTreeMap, HashMap};
 /// A request that says which decision it asks for can be sent again:
 /// ```
 /// # use counterfair::prelude::*;
+/// # use counterfair::kernel::{model::{Exogenous, simulate, worlds::Linear}, numeric::Stream};
 /// # let world = Linear::new(1.0);
 /// # let people = People::from(simulate(&world, &Exogenous::draw(&world, 100, 5, Stream::new(1))));
 /// # let mut desk = Learner::new(Method::Ours).learn(&people)?.deploy();

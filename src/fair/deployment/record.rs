@@ -34,7 +34,7 @@ pub(super) fn encode(id: &str, person: &Remembered, out: &mut Vec<u8>) {
 pub(super) fn decode(id: &str, bytes: &[u8], file: &str) -> Result<Remembered, MemoryError> {
     let damaged = |problem: &str| MemoryError::Damaged {
         file: file.into(),
-        what: format!("the record of {id}"),
+        what: "the record of a person".into(),
         problem: problem.into(),
     };
     let Some((body, tail)) = bytes.split_last_chunk::<8>() else { return Err(damaged("it is too short")) };

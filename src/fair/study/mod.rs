@@ -10,12 +10,15 @@
 //! | may one believe the counterfactuals? | `believe` |
 //! | policies side by side | `side_by_side` |
 //! | a policy from elsewhere among them | [`StudyProgram`] |
-//! | who is treated? | `treated` |
+//! | what would change? | `changes` |
+//! | who is treated, and how far are groups apart? | `treated`, `extremes` |
 //! | what does it come to? | [`Verdict`] |
 
 mod believe;
+mod changes;
 mod cross_fit;
 mod data;
+mod extremes;
 mod number;
 mod program;
 mod side_by_side;

@@ -42,6 +42,15 @@ impl Number {
         Self { interval: self.interval.map(|(a, b)| (a.clamp(low, high), b.clamp(low, high))), ..self }
     }
 
+    /// The same in units of this size.
+    pub fn over(self, unit: f64) -> Self {
+        Self {
+            mean: self.mean / unit,
+            standard_error: self.standard_error.map(|error| error / unit),
+            interval: self.interval.map(|(low, high)| (low / unit, high / unit)),
+        }
+    }
+
     /// Whether the interval is known and does not hold 0.
     pub fn excludes_zero(&self) -> bool {
         self.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
@@ -62,8 +71,11 @@ impl From<Estimate> for Number {
 
 impl From<&Law> for Bounded {
     fn from(law: &Law) -> Self {
-        let number = Number::new(law.mean(), law.standard_error(), || law.interval(CONFIDENCE));
-        Self { number, upper: law.upper(CONFIDENCE) }
+        // A few large draws among many zeros lift the mean above almost all of them: no bound is below the estimate that it is for.
+        let mean = law.mean();
+        let holding = |(low, high): (f64, f64)| (low.min(mean), high.max(mean));
+        let number = Number::new(mean, law.standard_error(), || holding(law.interval(CONFIDENCE)));
+        Self { number, upper: law.upper(CONFIDENCE).max(mean) }
     }
 }
 
@@ -80,5 +92,15 @@ mod tests {
         let alone = Number::from(Estimate::of(&[2.0]));
         assert_eq!((alone.mean, alone.standard_error, alone.interval), (2.0, None, None));
         assert!(!alone.excludes_zero() && Number::exact(1.5).excludes_zero());
+    }
+    #[test]
+    fn a_bound_is_never_below_its_estimate() {
+        let draws: Vec<f64> = (0..200).map(|b| if b < 3 { 0.6 } else { 0.0 }).collect();
+        let found = Bounded::from(&Law::of(draws));
+        let (low, high) = found.number.interval.unwrap();
+        assert!((found.number.mean - 0.009).abs() < 1e-12);
+        assert!(low <= found.number.mean && found.number.mean <= high && found.number.mean <= found.upper, "{found:?}");
+        let spread = Law::of((0..200).map(f64::from).collect());
+        assert_eq!(Bounded::from(&spread).upper, spread.upper(0.95), "else the quantile");
     }
 }

@@ -9,6 +9,7 @@ use crate::audit::{CrossFitted, ParityGap, SimulatedValue, Simulation, parity_ga
 use crate::fair::audit::contradicted;
 use crate::fair::{Error, Learner, People};
 use crate::kernel::numeric::{Estimate, Law};
+use crate::kernel::people::Panel;
 use serde::Serialize;
 
 /// All policies of a study.
@@ -22,6 +23,10 @@ pub struct SideBySide {
     pub allowed: (f64, f64),
     /// What people received.
     pub received: Number,
+    /// The standard deviation between people of what they received: a unit for differences.
+    pub received_sd: Option<f64>,
+    /// Σₜ γ^{t−1}, averaged over people: what a value is divided by to be one of a decision.
+    pub discounted_decisions: f64,
     /// The same at each level.
     pub received_by_level: Vec<Option<Number>>,
     /// The parity gap of what people received, at the first decision.
@@ -180,6 +185,8 @@ impl SideBySide {
             horizon: values.horizon,
             allowed: values.allowed,
             received: Number::from(&values.received).within(values.allowed),
+            received_sd: received_sd(panel, settings.discount),
+            discounted_decisions: discounted_decisions(panel, settings),
             received_by_level: numbers(&values.received_by_level, values.allowed),
             received_parity_gap: received_gap(panel),
             rows,
@@ -366,8 +373,29 @@ fn blended_simulation(ours: &SimulatedValue, full: &SimulatedValue, weight: f64)
     SimulatedValue { value: blend(&ours.value, &full.value), fair: blend(&ours.fair, &full.fair) }
 }
 
+/// The standard deviation of discounted sums of rewards between people with a decision; `None` of fewer than two.
+fn received_sd(panel: &Panel, discount: f64) -> Option<f64> {
+    let deciding = panel.iter().filter(|person| !person.rewards.is_empty());
+    let sums: Vec<f64> =
+        deciding.map(|person| person.rewards.iter().rev().fold(0.0, |later, r| r + discount * later)).collect();
+    let found = Estimate::of(&sums);
+    (found.count > 1).then(|| found.standard_error * (found.count as f64).sqrt())
+}
+
+/// How many decisions a value is a sum over, each counted by its discount.
+fn discounted_decisions(panel: &Panel, settings: &RecordedSettings) -> f64 {
+    let sum = |decisions: usize| (0..decisions).map(|t| settings.discount.powi(t as i32)).sum::<f64>();
+    match settings.dropout {
+        Dropout::Weighted { horizon } => sum(horizon.unwrap_or(panel.horizon())),
+        Dropout::AsRecorded => {
+            let own: Vec<f64> = panel.iter().map(|p| p.actions.len()).filter(|n| *n > 0).map(sum).collect();
+            own.iter().sum::<f64>() / own.len().max(1) as f64
+        }
+    }
+}
+
 /// The parity gap of the first actions that people received.
-fn received_gap(panel: &crate::kernel::people::Panel) -> ParityGap {
+fn received_gap(panel: &Panel) -> ParityGap {
     let actions = panel.action_names().len();
     let (mut own, mut taken) = (vec![], vec![]);
     for person in panel.iter() {

@@ -1,7 +1,7 @@
 //! Rows of a file, some at a time.
 
 use crate::files::csv_reader::{Records, found_separator, note_end, open_quote, unreadable};
-use crate::files::error::DataError;
+use crate::files::error::{DataError, Line};
 use crate::files::table::Table;
 use crate::files::text_file::{looks_like_utf16, refuse_others, strip_mark, windows_1252};
 use crate::files::{Encoding, ReadOptions, is_parquet};
@@ -51,6 +51,9 @@ impl<'o> Feed<'o> {
         }
     }
 }
+
+/// Bytes of one row that are held to find its end: a file without line ends, or with a quote that never closes, does not fit in memory either.
+const LONGEST_RECORD: usize = 1 << 26;
 
 /// Text, cut between records.
 struct Text {
@@ -142,8 +145,15 @@ impl Text {
                 let rest = self.pending.split_off(end);
                 return Ok((std::mem::replace(&mut self.pending, rest), false));
             }
-            // A record that is longer than all this: a quote that never closes is found at the end of the file.
-            wanted *= 2;
+            if self.pending.len() >= LONGEST_RECORD {
+                return Err(DataError::EndlessRow {
+                    file: self.file.clone(),
+                    line: Line::Text(self.line),
+                    bytes: LONGEST_RECORD,
+                });
+            }
+            // A record that is longer than all this.
+            wanted = (2 * wanted).min(LONGEST_RECORD);
         }
     }
 }

@@ -16,12 +16,14 @@ pub use stored::StoredPanel;
 
 use super::assemble::{assemble_part, id_number, pace_of};
 use super::error::DataError;
+use super::row_convention::{in_words as rows_in_words, of_first_rows};
 use super::table::Table;
 use super::times::Pace;
-use super::{CutReason, Layout, Read, ReadOptions, Repairs};
+use super::{CutReason, Layout, Read, ReadOptions, Repairs, RowConvention};
 use crate::kernel::people::Labels;
 use feed::Feed;
 use sort::Unsorted;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stored::Storing;
@@ -82,8 +84,11 @@ pub fn read_large(
     keep: bool,
 ) -> Result<LargeRead, DataError> {
     let chunk = (memory / SHARE).clamp(CHUNK.0, CHUNK.1);
-    let mut file =
-        LargeFile { path: path.to_path_buf(), options: options.clone(), chunk, room: memory / ROOM, sorted: None };
+    let mut options = options.clone();
+    if options.find_rows {
+        options.rows = rows_of(path, &options, chunk)?;
+    }
+    let mut file = LargeFile { path: path.to_path_buf(), options, chunk, room: memory / ROOM, sorted: None };
     let (found, notes) = match store(&file, scratch)? {
         (Some(found), notes) => (found, notes),
         (None, _) => {
@@ -96,8 +101,39 @@ pub fn read_large(
         }
     };
     let Found { panel, repairs, cuts, pace, clock_notes, layout } = found;
-    let notes = notes.into_iter().chain(clock_notes).collect();
+    let said = file.options.find_rows.then(|| rows_in_words(file.options.rows)).flatten();
+    let notes = notes.into_iter().chain(clock_notes).chain(said.map(String::from)).collect();
     Ok(LargeRead { panel, repairs, cuts, notes, layout, file, pace })
+}
+
+/// People whose first rows are looked at to find out where decisions stand.
+const LOOKED_AT: usize = 10_000;
+
+/// Where decisions stand, by the first rows of the first people of a file, found in one pass.
+fn rows_of(path: &Path, options: &ReadOptions, chunk: usize) -> Result<RowConvention, DataError> {
+    let mut feed = Feed::open(path, options, chunk, false)?;
+    let mut table = None;
+    let mut firsts: HashMap<String, (f64, bool)> = HashMap::new();
+    loop {
+        let more = feed.fill(&mut table)?;
+        let Some(read) = &mut table else { break };
+        for row in &read.rows {
+            let filled = row.action().is_some() || row.reward().is_some();
+            let id = &read.ids[row.person];
+            if let Some(first) = firsts.get_mut(id) {
+                if row.time < first.0 {
+                    *first = (row.time, filled);
+                }
+            } else if firsts.len() < LOOKED_AT {
+                firsts.insert(id.clone(), (row.time, filled));
+            }
+        }
+        *read = read.successor();
+        if !more {
+            break;
+        }
+    }
+    of_first_rows(firsts.values().map(|(_, filled)| *filled), &path.display().to_string())
 }
 
 impl LargeRead {

@@ -2,7 +2,7 @@
 
 use super::features::FeatureMap;
 use crate::numeric::block;
-use crate::preprocess::View;
+use crate::preprocess::{Experience, View};
 use std::marker::PhantomData;
 
 /// Q(s, a) for every action, a block of rows at a time.
@@ -71,6 +71,21 @@ impl<V: View, F: FeatureMap> ActionValue<V> for LinearQ<V, F> {
             }
         }
     }
+}
+
+/// Q(view, a) at every decision of an experience, |A| numbers per decision.
+pub fn decision_values<V: View>(q: &impl ActionValue<V>, experience: &Experience<V>) -> Vec<f64> {
+    let (rows, actions) = (experience.views().len() / experience.width(), q.actions());
+    let mut all = vec![0.0; rows * actions];
+    q.values(experience.views(), &mut all);
+    let mut values = Vec::with_capacity(experience.actions().len() * actions);
+    for i in 0..experience.people() {
+        let first = experience.views_of(i).start;
+        for t in 0..experience.decisions_of(i).len() {
+            values.extend((0..actions).map(|a| all[a * rows + first + t]));
+        }
+    }
+    values
 }
 
 #[cfg(test)]

@@ -71,7 +71,7 @@ pub enum FittedQError {
     #[error("the data do not determine the weights, and there is no penalty that would")]
     NotDetermined,
     /// A step that has no form for people on disk.
-    #[error("{0} needs everybody in memory: raise --memory")]
+    #[error("{0} needs everybody in memory: raise --ram")]
     InMemory(&'static str),
     /// Experience on disk could not be read back.
     #[error("experience on disk cannot be read: {0}")]

@@ -9,7 +9,7 @@ mod fitted_q_pass;
 mod policy;
 mod regressions;
 
-pub use action_value::{ActionValue, LinearQ};
+pub use action_value::{ActionValue, LinearQ, decision_values};
 pub use agent::{Agent, AgentMemory, Deployed};
 pub use fitted_q::{Clipping, FittedQ, FittedQError, Outcome, Settings, fitted_q_iteration};
 pub use policy::{Behaviour, Greedy, Policy, UniformlyRandom};

@@ -99,7 +99,7 @@ pub enum LeastSquaresError {
 ///
 /// # Precision
 /// Backward stable column by column: badly scaled columns (1 beside x¹⁰) cost nothing. Digits certified by NIST that
-/// are reproduced are printed by `tests/nist.rs`.
+/// are reproduced are printed by `tests/kernel/nist`.
 ///
 /// # Errors
 /// [`LeastSquaresError`] when shapes do not match, there are no rows, or a number is not finite.

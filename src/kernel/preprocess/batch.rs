@@ -22,10 +22,10 @@ pub struct Experience<V> {
 /// A view that left the finite numbers: the mechanism was iterated beyond where it can be.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
-    "person {id}, time {t}: the preprocessed state is {value}, not a finite number; the fitted mechanism grows when it is iterated (try `spline` or `linear`)"
+    "at time {t} of a person the preprocessed state is {value}, not a finite number; the fitted mechanism grows when it is iterated (try `spline` or `linear`)"
 )]
 pub struct StateOverflow {
-    /// The person.
+    /// The person, who is not named in the message: it may end on a page.
     pub id: String,
     /// Time, counted from 1.
     pub t: usize,

@@ -1,6 +1,6 @@
 //! What a value looks like at the end of a notebook's cell, and how a cell ends when something went wrong.
 //!
-//! `use counterfair::prelude::*;` in the first cell is all a notebook needs: results of the library then show themselves, tables as
+//! `use counterfair::notebook::prelude::*;` in the first cell is all a notebook needs: results of the library then show themselves, tables as
 //! HTML with plain text beside it, charts as SVG drawn by the report's own code, and `.or_stop()` ends a cell with the words of an error.
 
 mod audited;
@@ -10,11 +10,12 @@ mod grid;
 mod judged;
 mod learned;
 mod people;
+pub mod prelude;
 mod rules;
 
 pub use audited::{against_correlation, fairness, followers, noise_models, treated, worth};
-pub(super) use claims::law_chart;
-pub use claims::{Examined, about, law_panels, laws, verdicts};
+pub(super) use claims::slope_chart;
+pub use claims::slope_panels;
 pub use gallery::{Captioned, Gallery, Picture};
 pub use grid::{rates_over_size, unfairness_by_strength};
 pub use judged::{comparison, rates, shares};

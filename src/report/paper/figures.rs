@@ -1,11 +1,8 @@
 //! The figures, by the report's own drawing code.
 
-use super::rates::rates;
 use super::tables::WORLDS;
 use super::{Files, Sources};
-use crate::kernel::numeric::Estimate;
 use crate::report::Figure;
-use crate::report::plot::{Axis, BLUE, Chart, GREEN, Ink, Marker, ORANGE, Series, Span, VERMILION};
 use crate::report::real_data::action_shares;
 use crate::report::regret_panels::RegretPanels;
 use crate::report::semi::semi_at;
@@ -48,7 +45,7 @@ pub(super) fn figures(sources: &Sources) -> Files {
         }
     }
     let mut files: Files = figures.into_iter().map(|f| (format!("{}.svg", f.name), f.svg)).collect();
-    files.insert("rates.svg".into(), end_to_end(sources).svg_at(HALF.0, HALF.1));
+    files.extend(super::rates::figures(results, HALF));
     files
 }
 
@@ -60,38 +57,4 @@ fn sim_all(records: &[Record], scale: &Scale) -> Vec<Figure> {
         [panels.unfairness_over_size(a), panels.value_over_unfairness(b), panels.unfairness_over_strength(c)]
     };
     worlds.flat_map(of_a_world).collect()
-}
-
-/// The whole method on the circle bed: four errors against N.
-fn end_to_end(sources: &Sources) -> Chart {
-    let inks =
-        [(BLUE, Marker::Disc), (VERMILION, Marker::Square), (GREEN, Marker::Diamond), (ORANGE, Marker::Triangle)];
-    let laws = rates(sources.results).into_iter().filter(|rate| rate.label == "rate:end-to-end");
-    let series: Vec<Series> = laws
-        .zip(inks)
-        .map(|(rate, (color, marker))| {
-            let count = rate.law.runs / rate.law.sizes.len().max(1);
-            let each = rate.law.sizes.iter().zip(&rate.law.means).zip(&rate.law.standard_errors);
-            let estimate = |mean, standard_error| Span::of(Estimate { mean, standard_error, count });
-            let points = each.map(|((&size, &mean), &error)| (Span::exact(size), estimate(mean, error))).collect();
-            Series { name: brief(rate.quantity).into(), ink: Ink { color, marker, dashed: false }, points }
-        })
-        .collect();
-    let ticks: Vec<f64> = series.first().map_or(vec![], |s| s.points.iter().step_by(2).map(|p| p.0.mean).collect());
-    Chart {
-        title: "bed:circle, from data to policy".into(),
-        x: Axis::log("N, people in the data").with_ticks(ticks),
-        y: Axis::log("mean over seeds"),
-        series,
-        references: vec![],
-    }
-}
-
-/// A quantity in as few letters as the end of a line has room for.
-fn brief(quantity: &str) -> &str {
-    match quantity {
-        "the error of counterfactual states" => "error of states",
-        "unfairness at t = 1" => "unfairness",
-        other => other,
-    }
 }

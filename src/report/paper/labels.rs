@@ -1,12 +1,11 @@
-//! What stands behind each label: theorems and verdicts.
+//! What stands behind each label: theorems in Coq, claims, and errata.
 
-use super::{Proofs, Sources};
+use super::Sources;
 use crate::report::number::minus_sign;
-use crate::theory::{Kind, Row, Verdict};
+use crate::theory::errata::ErratumRow;
+use crate::theory::theorems::{Found, Row};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io;
-use std::path::Path;
 
 /// A label as the text quotes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
@@ -15,80 +14,92 @@ pub(super) struct Entry {
     pub proofs: Vec<(String, String)>,
     /// Claims, in the order of the list.
     pub claims: Vec<Line>,
+    /// Errata, likewise.
+    pub errata: Vec<Witnessed>,
 }
 
 /// A claim as the text quotes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Line {
-    /// `printed` for what is the document's in any way, `corrected` for what is ours.
-    pub form: &'static str,
-    /// `printed`, `implied`, `assumption`, `ours`.
-    pub kind: &'static str,
-    /// The line of the document, if it has one.
-    pub line: Option<usize>,
-    /// Its words there.
-    pub words: &'static str,
-    /// The label of the error that it follows from.
-    pub root: &'static str,
-    /// What code the check runs.
-    pub runs: &'static str,
-    pub statement: &'static str,
+    pub says: &'static str,
     /// `exact`, `not refuted`, `refuted`, `inconclusive`.
     pub verdict: &'static str,
     pub as_expected: bool,
-    /// Both sides of a witness.
-    pub left: String,
-    pub right: String,
-    /// The witness in words.
-    pub witness: String,
-    /// Cases searched.
+    /// What code the check runs.
+    pub runs: &'static str,
+    /// Cases searched; nothing for a slope.
     pub cases: String,
-    /// The largest left side in units of the right.
+    /// The largest left side in units of the right, likewise.
     pub ratio: String,
 }
 
-/// Every label that has a claim or a theorem.
+/// An erratum as the text quotes it: what is so at its witness, and what the document's form says of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Witnessed {
+    /// `printed`, `step`, `implied`, `assumed`.
+    pub stands: &'static str,
+    pub line: usize,
+    pub root: &'static str,
+    pub left: String,
+    pub sign: &'static str,
+    pub right: String,
+}
+
+/// Every label that has a claim, an erratum or a theorem.
 pub(super) fn labels(sources: &Sources) -> BTreeMap<String, Entry> {
     let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
-    for row in &sources.results.verdicts {
+    let examined = &sources.results.examined;
+    for row in &examined.theorems {
         entries.entry(row.claim.label.to_string()).or_default().claims.push(line(row));
     }
-    for (label, theorems) in sources.proofs {
-        entries.entry(label.clone()).or_default().proofs.clone_from(theorems);
+    for row in &examined.errata {
+        entries.entry(row.erratum.label.to_string()).or_default().errata.push(witnessed(row));
+    }
+    for theorem in sources.proofs {
+        for label in &theorem.labels {
+            let entry = entries.entry(label.clone()).or_default();
+            entry.proofs.push((theorem.file.clone(), theorem.name.clone()));
+        }
     }
     entries
 }
 
 fn line(row: &Row) -> Line {
-    let mut line = Line {
-        form: if row.claim.kind == Kind::Ours { "corrected" } else { "printed" },
-        kind: row.claim.kind.word(),
-        line: row.claim.source.map(|source| source.line),
-        words: row.claim.source.map_or("", |source| source.words),
-        root: row.claim.root,
-        runs: row.claim.runs,
-        statement: row.claim.statement,
-        verdict: row.verdict.word(),
-        as_expected: row.as_expected,
-        left: String::new(),
-        right: String::new(),
-        witness: String::new(),
-        cases: String::new(),
-        ratio: String::new(),
+    let (cases, ratio) = match &row.stated {
+        Found::Sides(worst) => (worst.cases.to_string(), format!("{:.3}", worst.ratio())),
+        Found::Slope(_) | Found::Nothing { .. } => Default::default(),
     };
-    match &row.verdict {
-        Verdict::NotRefuted { trials, worst_ratio, .. } => {
-            line.cases = trials.to_string();
-            line.ratio = format!("{worst_ratio:.3}");
-        }
-        Verdict::Refuted { witness } => {
-            line.left = short(witness.left);
-            line.right = short(witness.right);
-            line.witness.clone_from(&witness.text);
-        }
-        Verdict::Exact { .. } | Verdict::Inconclusive { .. } => {}
+    Line {
+        says: row.claim.says,
+        verdict: row.verdict().word(),
+        as_expected: row.as_expected(),
+        runs: row.claim.runs,
+        cases,
+        ratio,
     }
-    line
+}
+
+fn witnessed(row: &ErratumRow) -> Witnessed {
+    let printed = row.witness.printed;
+    Witnessed {
+        stands: row.erratum.stands.word(),
+        line: row.erratum.source.line,
+        root: row.erratum.root,
+        left: short(printed.is),
+        sign: against(printed.relation),
+        right: short(printed.said),
+    }
+}
+
+/// How the two sides of a witness compare, which is not how the document's form says they do.
+pub(super) fn against(relation: crate::theory::errata::Relation) -> &'static str {
+    use crate::theory::errata::Relation;
+    match relation {
+        Relation::AtMost => ">",
+        Relation::AtLeast => "<",
+        Relation::Equals => "≠",
+        Relation::Less => "≥",
+    }
 }
 
 /// Three significant digits, as a power of ten where that is shorter.
@@ -114,40 +125,6 @@ pub(super) fn short(x: f64) -> String {
     if digits == "1" { format!("10{power}") } else { minus_sign(&format!("{digits}·10{power}")) }
 }
 
-/// Every theorem of a folder of Coq files that stands below lines `(* label: … *)`.
-///
-/// # Errors
-/// What the operating system says.
-pub fn proofs(folder: &Path) -> io::Result<Proofs> {
-    let mut files: Vec<_> = std::fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
-    files.sort_by_key(std::fs::DirEntry::file_name);
-    let mut found = Proofs::new();
-    for file in files {
-        let name = file.file_name().to_string_lossy().into_owned();
-        if !name.ends_with(".v") {
-            continue;
-        }
-        for (label, theorem) in labelled(&std::fs::read_to_string(file.path())?) {
-            found.entry(label).or_default().push((name.clone(), theorem));
-        }
-    }
-    Ok(found)
-}
-
-fn labelled(text: &str) -> Vec<(String, String)> {
-    let (mut waiting, mut found) = (Vec::new(), Vec::new());
-    for line in text.lines().map(str::trim) {
-        if let Some(rest) = line.strip_prefix("(* label:") {
-            waiting.extend(rest.split("*)").next().map(|label| label.trim().to_string()));
-        } else if let Some(name) = ["Theorem ", "Lemma ", "Corollary "].iter().find_map(|word| line.strip_prefix(word))
-        {
-            let name: String = name.chars().take_while(|c| c.is_alphanumeric() || *c == '_' || *c == '\'').collect();
-            found.extend(waiting.drain(..).map(|label| (label, name.clone())));
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,12 +143,5 @@ mod tests {
         ] {
             assert_eq!(short(x), text);
         }
-    }
-
-    #[test]
-    fn a_theorem_may_have_several_labels() {
-        let text = "(* label: D3 *)\n  (* label: thm:cf *)\nTheorem one (x : nat) : x = x.\nLemma between : True.\n(* label: D3 *)\nTheorem two: True.";
-        let expected = [("D3", "one"), ("thm:cf", "one"), ("D3", "two")].map(|(a, b)| (a.to_string(), b.to_string()));
-        assert_eq!(labelled(text), expected);
     }
 }

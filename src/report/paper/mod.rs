@@ -3,7 +3,7 @@
 //! | question | file |
 //! |---|---|
 //! | what is kept of a long run, and how is it read back? | [`Results`] |
-//! | which verdicts and proofs stand behind a label? | `labels` |
+//! | which claims, errata and proofs stand behind a label? | `labels` |
 //! | which laws were measured? | `rates` |
 //! | which numbers does the text name? | `numbers` |
 //! | which tables and figures? | `tables`, `figures` |
@@ -21,19 +21,16 @@ mod rates;
 mod results;
 mod tables;
 
-pub use labels::proofs;
 pub use results::{
     AdditivityRow, Measured, OptimumRow, Peer, Quartiles, Results, ResultsError, Run, read_run, refresh,
 };
 
 use crate::files::{WriteError, atomically};
 use crate::reproduction::{Label, Scale, Study};
+use crate::theory::theorems::Proved;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-
-/// The theorems of `proofs/` by label: file and name.
-pub type Proofs = BTreeMap<String, Vec<(String, String)>>;
 
 /// File names and what is in them, in text order.
 pub type Files = BTreeMap<String, String>;
@@ -42,13 +39,13 @@ pub type Files = BTreeMap<String, String>;
 struct Sources<'a> {
     results: &'a Results,
     studies: &'a [Study],
-    proofs: &'a Proofs,
+    proofs: &'a [Proved],
     /// The sizes at which `fig:sim_all` was asked for.
     scale: Scale,
 }
 
 /// Everything that the text includes: figures as SVG, tables, labels and numbers as JSON.
-pub fn generate(results: &Results, studies: &[Study], proofs: &Proofs) -> Files {
+pub fn generate(results: &Results, studies: &[Study], proofs: &[Proved]) -> Files {
     let sources = Sources { results, studies, proofs, scale: results.scale(Label::SimAll) };
     let mut files = figures::figures(&sources);
     files.insert("tables.json".into(), pretty(&tables::tables(&sources)));

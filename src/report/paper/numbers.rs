@@ -10,7 +10,8 @@ use crate::report::regret_panels::Quantity;
 use crate::report::sim_all_panels::Panels;
 use crate::reproduction::summary::{CONFIDENCE, rate};
 use crate::reproduction::{Cell, DISCOUNT, Method, PaperWorld, Study};
-use crate::theory::{ARITHMETIC, Expected, Kind};
+use crate::theory::errata::{SLIPS, Stands, of_kind, roots};
+use crate::theory::theorems::surprises;
 use std::collections::BTreeMap;
 
 /// Names and text.
@@ -254,38 +255,27 @@ impl Numbers {
         self.put(name("additivity.doubtful"), words(&doubtful.iter().map(String::as_str).collect::<Vec<_>>()));
     }
 
-    /// How many claims there are and how they came back.
+    /// How many claims, errata and theorems in Coq there are, and how they came back.
     fn claims(&mut self, sources: &Sources) {
-        let verdicts = &sources.results.verdicts;
-        let count = |kind: Kind, word: &str| {
-            verdicts.iter().filter(|row| row.claim.kind == kind && row.verdict.word() == word).count().to_string()
-        };
-        self.put("claims", verdicts.len().to_string());
-        self.put("claims.unexpected", verdicts.iter().filter(|t| !t.as_expected).count().to_string());
-        for kind in Kind::ALL {
-            for word in ["exact", "not refuted", "refuted", "inconclusive"] {
-                self.put(format!("claims.{}.{word}", kind.word()), count(kind, word));
-            }
-            let refuted = verdicts.iter().filter(|row| row.claim.kind == kind && row.verdict.is(Expected::Refuted));
-            let roots: std::collections::BTreeSet<_> = refuted.map(|row| row.claim.root).collect();
-            self.put(format!("claims.{}.roots", kind.word()), roots.len().to_string());
+        let (claims, errata) = (&sources.results.examined.theorems, &sources.results.examined.errata);
+        self.put("claims", claims.len().to_string());
+        let fallen = errata.iter().filter(|row| !row.as_expected()).count();
+        self.put("claims.unexpected", (surprises(claims) + fallen).to_string());
+        self.put("errata", errata.len().to_string());
+        for stands in Stands::ALL {
+            self.put(format!("errata.{}", stands.word()), of_kind(errata, stands).len().to_string());
+            self.put(format!("errata.{}.roots", stands.word()), roots(errata, stands).len().to_string());
         }
-        let run = verdicts.iter().filter(|row| row.claim.runs != ARITHMETIC).count();
-        self.put("claims.run.the.library", run.to_string());
-        let theorems: std::collections::BTreeSet<_> = sources.proofs.values().flatten().collect();
-        self.put("theorems", theorems.len().to_string());
-        let files: std::collections::BTreeSet<_> = theorems.iter().map(|(file, _)| file).collect();
+        self.put("slips", SLIPS.len().to_string());
+        let labelled: Vec<_> = sources.proofs.iter().filter(|theorem| !theorem.labels.is_empty()).collect();
+        self.put("theorems", labelled.len().to_string());
+        let files: std::collections::BTreeSet<_> = labelled.iter().map(|theorem| &theorem.file).collect();
         self.put("theorems.files", files.len().to_string());
     }
 
     fn rates(&mut self, sources: &Sources) {
-        let rates = super::rates::rates(sources.results);
-        let inside =
-            |rate: &&super::rates::Rate| (rate.law.interval.0..=rate.law.interval.1).contains(&rate.law.target);
-        self.put("rates", rates.len().to_string());
-        self.put("rates.inside", rates.iter().filter(inside).count().to_string());
-        if let Some(rate) = rates.first() {
-            self.put("rates.confidence", format!("{} %", plain(100.0 * rate.law.confidence, 0)));
+        for (name, text) in super::rates::numbers(sources.results) {
+            self.put(name, text);
         }
     }
 

@@ -4,7 +4,7 @@ use super::cells::{kept, pack, unpack};
 use crate::files::{WriteError, atomically};
 use crate::reproduction::{DISCOUNT, Label, Learner, NotLearned, PaperWorld, Record, Scale, Selection, Study};
 use crate::theory::optimum::{OptimumError, optimum};
-use crate::theory::{Row, RowsError, read_rows};
+use crate::theory::theorems::{Examined, RowsError, read as read_examined};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -31,8 +31,8 @@ pub struct Results {
     pub scales: BTreeMap<String, Scale>,
     /// How long the cells of `fig:sim_all` took, where that is known.
     pub run: Option<Run>,
-    /// The claims, examined.
-    pub verdicts: Vec<Row>,
+    /// Theorems and errata, examined.
+    pub examined: Examined,
     /// Optima and tests of additivity.
     pub measured: Measured,
     /// Comparisons of speed; none when nobody has measured them.
@@ -191,8 +191,8 @@ impl Results {
         let mut results = Self::read_all_but_verdicts(folder, peers)?;
         let path = folder.join(VERDICTS);
         if let Some(text) = text(&path)? {
-            let rows = read_rows(&String::from_utf8_lossy(&text));
-            results.verdicts = rows.map_err(|source| ResultsError::Verdicts { path, source })?;
+            let examined = read_examined(&String::from_utf8_lossy(&text));
+            results.examined = examined.map_err(|source| ResultsError::Verdicts { path, source })?;
         }
         Ok(results)
     }
@@ -221,7 +221,7 @@ impl Results {
             splits,
             scales: json(&folder.join(SCALES))?.unwrap_or_default(),
             run: json::<Option<Run>>(&folder.join(RUN))?.flatten(),
-            verdicts: Vec::new(),
+            examined: Examined::default(),
             measured: json(&folder.join(MEASURED))?.unwrap_or_default(),
             peers: read_peers(peers)?,
         })
@@ -291,7 +291,7 @@ impl Results {
         put(SPLITS, self.splits.iter().map(line).collect())?;
         put(SCALES, super::pretty(&self.scales))?;
         put(RUN, super::pretty(&self.run))?;
-        put(VERDICTS, super::pretty(&self.verdicts))?;
+        put(VERDICTS, super::pretty(&self.examined))?;
         put(MEASURED, super::pretty(&self.measured))
     }
 }

@@ -13,7 +13,7 @@ use crate::report::sim_all::without_rounding;
 use crate::report::sim_all_panels::Panels;
 use crate::report::{Table, paper_table};
 use crate::reproduction::{Label, Learner, Measured, Method, PaperWorld, Scale, Study};
-use crate::theory::{Kind, Row};
+use crate::theory::errata::{SLIPS, Stands, of_kind};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const WORLDS: [PaperWorld; 2] = [PaperWorld::Linear, PaperWorld::Nonlinear];
@@ -37,11 +37,15 @@ pub(super) fn tables(sources: &Sources) -> BTreeMap<String, Table> {
     add("ladder", coverage::ladder());
     add("noise_studies", noise_studies::table());
     add("optima", optima(sources));
-    add("rates", rates(sources));
+    add("laws", super::rates::table(sources.results));
     add("additivity", additivity(sources));
     add("peers", peers(sources));
     add("peers_fitted_q", peers_fitted_q(sources));
     add("claims", claims(sources));
+    for stands in Stands::ALL {
+        add(&format!("errata_{}", stands.word()), errata(sources, stands));
+    }
+    add("slips", slips());
     add("real_paper", paper_table());
     for study in sources.studies {
         let table = real_data(&sources.results.splits, &sources.results.scale(Label::RealData), study);
@@ -135,22 +139,6 @@ fn optima(sources: &Sources) -> Table {
             })
         });
         table.push(std::iter::once(plain(strength, 1)).chain(cells));
-    }
-    table
-}
-
-/// Slopes on the beds.
-fn rates(sources: &Sources) -> Table {
-    let mut table = Table::new("", 4, ["label", "on", "quantity", "in", "theory", "measured slope"]);
-    for rate in super::rates::rates(sources.results) {
-        table.push([
-            rate.label.to_string(),
-            rate.bed.into(),
-            rate.quantity.into(),
-            rate.law.axis.clone(),
-            crate::report::number::tick(rate.law.target),
-            with_bounds(rate.law.slope, rate.law.interval, 3),
-        ]);
     }
     table
 }
@@ -258,33 +246,59 @@ fn peers(sources: &Sources) -> Table {
     table
 }
 
-/// Every label: where it is proved and what became of its claims.
+/// Every label: where it is proved, how it stands among the errata, and what became of its claims.
 fn claims(sources: &Sources) -> Table {
-    let mut table = Table::new("", 4, ["label", "Coq", "the document's", "ours"]);
-    let mut seen = BTreeSet::new();
-    for row in &sources.results.verdicts {
-        let label = row.claim.label;
-        if !seen.insert(label) {
-            continue;
-        }
-        let files: BTreeSet<&str> =
-            sources.proofs.get(label).into_iter().flatten().map(|(file, _)| file.trim_end_matches(".v")).collect();
-        let verdicts = |ours: bool| {
-            let mut words: Vec<(&str, usize)> = Vec::new();
-            let of_kind = |other: &&Row| other.claim.label == label && (other.claim.kind == Kind::Ours) == ours;
-            for other in sources.results.verdicts.iter().filter(of_kind) {
-                let word = other.verdict.word();
-                match words.iter_mut().find(|(w, _)| *w == word) {
-                    Some((_, count)) => *count += 1,
-                    None => words.push((word, 1)),
-                }
-            }
-            let text =
-                |(word, count): (&str, usize)| if count == 1 { word.into() } else { format!("{word} ×{count}") };
-            words.into_iter().map(text).collect::<Vec<_>>().join(", ")
-        };
+    let mut table = Table::new("", 4, ["label", "Coq", "errata", "claims"]);
+    for (label, entry) in super::labels::labels(sources) {
+        let files: BTreeSet<&str> = entry.proofs.iter().map(|(file, _)| file.trim_end_matches(".v")).collect();
         let files = files.into_iter().collect::<Vec<_>>().join(", ");
-        table.push([label.to_string(), files, verdicts(false), verdicts(true)]);
+        let errata = counted(entry.errata.iter().map(|erratum| erratum.stands));
+        table.push([label, files, errata, counted(entry.claims.iter().map(|claim| claim.verdict))]);
+    }
+    table
+}
+
+/// Words in the order in which they come, each once, with its count.
+fn counted<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for word in words {
+        match counts.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((word, 1)),
+        }
+    }
+    let text = |(word, count): (&str, usize)| if count == 1 { word.into() } else { format!("{word} ×{count}") };
+    counts.into_iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+/// Errata of one kind, consequences after their root.
+fn errata(sources: &Sources, stands: Stands) -> Table {
+    let columns = ["label", "line", "words", "says", "fails because", "witness", "at", "instead", "Coq"];
+    let mut table = Table::new("", columns.len(), columns);
+    for row in of_kind(&sources.results.examined.errata, stands) {
+        let (erratum, sides) = (&row.erratum, row.witness.printed);
+        let root = if row.is_root() { String::new() } else { format!(" (from {})", erratum.root) };
+        let short = super::labels::short;
+        table.push([
+            format!("{}{root}", erratum.label),
+            erratum.source.line.to_string(),
+            erratum.source.words.to_string(),
+            erratum.says.to_string(),
+            erratum.why.to_string(),
+            format!("{} {} {}", short(sides.is), super::labels::against(sides.relation), short(sides.said)),
+            row.witness.text.clone(),
+            erratum.right.to_string(),
+            erratum.proved_by.join(", "),
+        ]);
+    }
+    table
+}
+
+/// Slips of index, sign or letter.
+fn slips() -> Table {
+    let mut table = Table::new("", 4, ["label", "line", "words", "meant"]);
+    for slip in SLIPS {
+        table.push([slip.label, &slip.source.line.to_string(), slip.source.words, slip.meant]);
     }
     table
 }

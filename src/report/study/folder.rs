@@ -128,7 +128,8 @@ pub fn write(study: &Study, command: &str, folder: &Path, overwrite: bool) -> Re
     let names_people = study.names_people();
     let made = if names_people { create_private_folder(folder) } else { fs::create_dir_all(folder) };
     made.map_err(|source| WriteError { path: folder.into(), source })?;
-    let readers = if names_people { Readers::OwnerAlone } else { Readers::AsUsual };
+    // An earlier page in this folder may have named nobody and have been shared.
+    let readers = if names_people { Readers::OwnerAloneFromNowOn } else { Readers::AsUsual };
     let put = |name: &str, text: &str| written(&folder.join(name), readers, |out| out.write_all(text.as_bytes()));
     // First what tells which files are ours, so that a run that was killed can be repeated.
     put(INDEX, &text)?;

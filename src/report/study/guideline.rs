@@ -43,7 +43,7 @@ fn items(study: &Study) -> Vec<(&'static str, &'static str, String)> {
         (
             "3c",
             "known health inequalities between groups",
-            format!("{}; what people received by level is in section 5", UNKNOWN),
+            format!("{}; what people received by group is in section 5", UNKNOWN),
         ),
         (
             "4",
@@ -53,7 +53,7 @@ fn items(study: &Study) -> Vec<(&'static str, &'static str, String)> {
         ("5a", "source of data", format!("the file {}; {}", shown(&data.file), noted(study))),
         ("5b", "dates of data", unknown()),
         ("6a–b", "setting, eligibility", unknown()),
-        ("6c", "treatments received", answer("section 2, by level and over time")),
+        ("6c", "treatments received", answer("section 2, by group and over time")),
         (
             "7",
             "data preparation",
@@ -79,7 +79,7 @@ fn items(study: &Study) -> Vec<(&'static str, &'static str, String)> {
             "10",
             "sample size",
             format!(
-                "{} people with {} decisions; the smallest level has {smallest} people; no calculation beforehand is known",
+                "{} people with {} decisions; the smallest group has {smallest} people; no calculation beforehand is known",
                 data.people, data.decisions
             ),
         ),

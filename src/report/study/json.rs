@@ -18,7 +18,7 @@ use serde_json::{Value, json as value};
 /// | `believe` | noise models, tests before and after them with sizes and corrected p-values, support, gain, doubts |
 /// | `notes` | what was said with `--note` |
 /// | `policies` | `received`, and `rows`: value, difference to what people received, fair value and what is gained by unfairness, CF metric of each policy |
-/// | `treated` | group measures with differences and ratios, shares over time, people for whom it matters |
+/// | `treated` | group measures with differences and ratios, shares over time, what Ours would change (`changes.decisions[received][ours]`), people for whom it matters |
 /// | `sensitivity` | CF metric against two violations, bounds of the difference under confounding, tipping points |
 /// | `done` | settings, seed, versions; `command` to run it again |
 /// | `files` | what was written beside it |

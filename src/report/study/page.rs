@@ -3,7 +3,7 @@
 use super::tables::p_of;
 use super::words::{accepted, meaning, percent, plain, recommendation, sentence, share, shown, with_interval};
 use super::{Numbers, Picture};
-use crate::fair::study::{PROGRAM, Study, Verdict};
+use crate::fair::study::{Number, PROGRAM, SideBySide, Study, Verdict};
 use crate::report::escape;
 
 const STYLE: &str = concat!(include_str!("../style.css"), include_str!("study.css"));
@@ -136,7 +136,7 @@ fn data(study: &Study) -> Answer {
     );
     said.extend(study.notes.iter().map(|note| format!("Note: {note}")));
     for (level, action) in &data.never {
-        said.push(format!("Nobody of {level} ever received {action}: its effect there is extrapolated."));
+        said.push(format!("Nobody in {level} ever received {action}: its effect there is extrapolated."));
     }
     if let Some(staying) = &data.staying {
         said.push(format!(
@@ -200,6 +200,7 @@ fn side_by_side(study: &Study) -> Answer {
              learned without the people it is judged on."
                 .into(),
         );
+        said.extend(policies.row("Ours").map(|ours| in_units(&ours.minus_received, policies)));
         let metric = |name: &str| policies.row(name).and_then(|row| row.cf_metric);
         if let (Some(ours), Some(full)) = (metric("Ours"), metric("Full")) {
             said.push(format!(
@@ -212,14 +213,14 @@ fn side_by_side(study: &Study) -> Answer {
         said.extend(
             super::tables::pairs_in_words(study)
                 .filter(|_| policies.pairs.len() > 1)
-                .map(|t| format!("The pair of levels that differs most under Ours is {t}.")),
+                .map(|t| format!("The pair of groups that differs most under Ours is {t}.")),
         );
         said.extend(policies.no_metric.iter().map(|why| format!("There is no CF metric: {why}.")));
         said.extend(policies.withheld.iter().map(|(name, why)| format!("There is no CF metric of {name}: {why}.")));
         let gained = |name: &str| policies.row(name).and_then(|row| row.gained_by_unfairness);
         if let (Some(ours), Some(full)) = (gained("Ours"), gained("Full")) {
             said.push(format!(
-                "Of the value of Full {} is gained by treating levels differently, of that of Ours {}.",
+                "Of the value of Full {} is gained by treating groups differently, of that of Ours {}.",
                 with_interval(&full),
                 with_interval(&ours)
             ));
@@ -242,6 +243,15 @@ fn side_by_side(study: &Study) -> Answer {
         not_shown: "what happens beyond the recorded decisions, and what unrecorded reasons for actions would change (section 6). The intervals are about \
                     the policies as learned on four fifths of the people; the one fitted to everybody is expected to be at least as good.",
     }
+}
+
+/// A difference of values as one of a decision, and in standard deviations of what people received.
+fn in_units(difference: &Number, policies: &SideBySide) -> String {
+    let in_sd = policies.received_sd.filter(|sd| *sd > 0.0).map_or(String::new(), |sd| {
+        format!(", or {} standard deviations of what people received", with_interval(&difference.over(sd)))
+    });
+    let per_decision = difference.over(policies.discounted_decisions);
+    format!("Ours minus what people received is {} per decision{in_sd}.", with_interval(&per_decision))
 }
 
 fn treated(study: &Study) -> Answer {

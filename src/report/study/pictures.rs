@@ -17,12 +17,18 @@ pub(super) fn all(study: &Study) -> Vec<Picture> {
         trade_off(study),
         "Worth against unfairness: right is better, down is fairer. Lines are 95 % intervals.",
     );
-    push("2-actions-over-time", actions(study), "What people received: share of an action by level at each decision.");
-    push("2-still-there", remaining(study), "People who are still there at each decision, by level.");
+    for (a, svg) in panels(study, "Received", &|z, a| Some(&study.data.over_time[z][a])) {
+        push(
+            &format!("2-actions-{}", a + 1),
+            Some(svg),
+            "What people received: share of an action by group at each decision.",
+        );
+    }
+    push("2-still-there", remaining(study), "People who are still there at each decision, by group.");
     push(
         "3-spread",
         spread(study),
-        "Residual spread between levels, largest over smallest standard deviation; 1 is equal. Rings: as they are. Discs: after the noise model.",
+        "Residual spread between groups, largest over smallest standard deviation; 1 is equal. Rings: as they are. Discs: after the noise model.",
     );
     push(
         "4-differences",
@@ -34,8 +40,10 @@ pub(super) fn all(study: &Study) -> Vec<Picture> {
         metrics(study),
         "CF metric with 95 % interval: share of decisions that would differ had the attribute been different.",
     );
-    push("5-received", treated(study, "received"), "What people received, by level, over time.");
-    push("5-ours", treated(study, "Ours"), "What Ours would do along the same histories, by level, over time.");
+    for (a, svg) in panels(study, "Ours gives", &|z, a| over_time(study, "Ours", z, a)) {
+        let caption = "What Ours would do along the same histories, by group, over time; what was received is drawn in section 2, on the same axis.";
+        push(&format!("5-ours-{}", a + 1), Some(svg), caption);
+    }
     push(
         "5-parity",
         parity(study),
@@ -49,7 +57,7 @@ pub(super) fn all(study: &Study) -> Vec<Picture> {
     push(
         "6-share",
         causal_share(study),
-        "Unfairness of Ours if only a share of the difference between levels is an effect of the attribute; at 1 all of it, as assumed.",
+        "Unfairness of Ours if only a share of the difference between groups is an effect of the attribute; at 1 all of it, as assumed.",
     );
     push(
         "6-confounding",
@@ -112,9 +120,47 @@ fn trade_off(study: &Study) -> Option<String> {
     (!chart.series.is_empty()).then(|| chart.svg())
 }
 
-/// The action whose shares are drawn: the last, which of 0 and 1 is treatment.
-fn drawn_action(study: &Study) -> usize {
-    study.data.actions.len().saturating_sub(1)
+/// Actions that have a panel at most.
+const PANELS: usize = 6;
+
+/// The actions that have a panel: of two the second, because the first takes what is left; of more each.
+fn panelled(study: &Study) -> std::ops::Range<usize> {
+    let actions = study.data.actions.len();
+    if actions == 2 { 1..2 } else { 0..actions.min(PANELS) }
+}
+
+/// Shares of an action at a level under a rule, over time.
+fn over_time<'s>(study: &'s Study, rule: &str, level: usize, action: usize) -> Option<&'s Vec<Option<f64>>> {
+    let action = &study.data.actions[action];
+    let found = study.treated.as_ref()?.over_time.iter().find(|o| o.rule == rule && o.action == *action)?;
+    found.shares.get(level)
+}
+
+/// Ends of an axis of shares, from which the first that holds all of them is taken.
+const TOPS: [f64; 4] = [0.1, 0.25, 0.5, 1.0];
+
+/// An axis that shows the shares of all actions, those that were received and those of Ours: what has one panel each is compared between them.
+fn one_axis(study: &Study) -> Axis {
+    let received = study.data.over_time.iter().flatten().flatten();
+    let treated = study.treated.iter().flat_map(|treated| &treated.over_time);
+    let shares = received.chain(treated.flat_map(|rule| rule.shares.iter().flatten())).flatten();
+    let most = shares.fold(0.0f64, |most, share| most.max(*share));
+    let top = TOPS.into_iter().find(|top| most <= *top).unwrap_or(1.0);
+    Axis::linear("share of decisions").with_ticks((0..=5).map(|tick| top * f64::from(tick) / 5.0))
+}
+
+/// One panel for each action, all on one axis.
+fn panels<'s>(
+    study: &Study,
+    title: &str,
+    of: &dyn Fn(usize, usize) -> Option<&'s Vec<Option<f64>>>,
+) -> Vec<(usize, String)> {
+    let panel = |a: usize| {
+        let title = format!("{title} {}", named(&study.done.columns[3], &study.data.actions[a]));
+        let drawn = (0..levels_drawn(study)).map(|z| of(z, a).cloned()).collect::<Option<Vec<_>>>()?;
+        by_level(study, &title, one_axis(study), drawn).map(|svg| (a, svg))
+    };
+    panelled(study).filter_map(panel).collect()
 }
 
 fn times(study: &Study) -> Axis {
@@ -122,11 +168,14 @@ fn times(study: &Study) -> Axis {
     if study.data.horizon <= 12 { axis.with_ticks((1..=study.data.horizon).map(|t| t as f64)) } else { axis }
 }
 
-/// Lines of shares by level; of many levels the first eight.
-fn by_level(study: &Study, title: &str, y: &str, of_level: impl Fn(usize) -> Vec<Option<f64>>) -> Option<String> {
-    let drawn: Vec<Vec<Option<f64>>> = (0..study.data.levels.len().min(8)).map(of_level).collect();
-    let spans = drawn.iter().flatten().flatten().map(|share| Span::exact(*share));
-    let mut chart = Chart::new(title, times(study), shares(y, spans));
+/// Levels that have a line: of many the first eight.
+fn levels_drawn(study: &Study) -> usize {
+    study.data.levels.len().min(8)
+}
+
+/// Lines of shares by level.
+fn by_level(study: &Study, title: &str, y: Axis, drawn: Vec<Vec<Option<f64>>>) -> Option<String> {
+    let mut chart = Chart::new(title, times(study), y);
     for ((z, level), drawn) in study.data.levels.iter().enumerate().zip(drawn) {
         let points = drawn.into_iter().enumerate().filter_map(|(t, share)| Some(((t + 1) as f64, share?)));
         chart = chart.with(Series::new(&named(&study.done.columns[2], &level.name), Ink::level(z), points));
@@ -134,24 +183,11 @@ fn by_level(study: &Study, title: &str, y: &str, of_level: impl Fn(usize) -> Vec
     (study.data.horizon > 0).then(|| chart.svg())
 }
 
-fn actions(study: &Study) -> Option<String> {
-    let a = drawn_action(study);
-    let action = study.data.actions.get(a)?;
-    by_level(study, &format!("Received {}", named(&study.done.columns[3], action)), "share of decisions", |z| {
-        study.data.over_time[z][a].clone()
-    })
-}
-
 fn remaining(study: &Study) -> Option<String> {
-    by_level(study, "Still there", "share of people", |z| study.data.remaining[z].iter().map(|x| Some(*x)).collect())
-}
-
-fn treated(study: &Study, rule: &str) -> Option<String> {
-    let action = study.data.actions.get(drawn_action(study))?;
-    let found = study.treated.as_ref()?.over_time.iter().find(|o| o.rule == rule && o.action == *action)?;
-    let action = named(&study.done.columns[3], action);
-    let title = if rule == "received" { format!("Received {action}") } else { format!("{rule} gives {action}") };
-    by_level(study, &title, "share of decisions", |z| found.shares[z].clone())
+    let share = |z: usize| study.data.remaining[z].iter().map(|x| Some(*x)).collect::<Vec<_>>();
+    let drawn: Vec<_> = (0..levels_drawn(study)).map(share).collect();
+    let spans = drawn.iter().flatten().flatten().map(|share| Span::exact(*share));
+    by_level(study, "Still there", shares("share of people", spans), drawn)
 }
 
 fn spread(study: &Study) -> Option<String> {
@@ -166,7 +202,7 @@ fn spread(study: &Study) -> Option<String> {
         }
     }
     let forest = Forest {
-        title: "Spread of noise between levels".into(),
+        title: "Spread of noise between groups".into(),
         x: Axis::linear("ratio of standard deviations"),
         reference: Some(1.0),
         rows,
@@ -206,7 +242,7 @@ fn parity(study: &Study) -> Option<String> {
             ink: ink(&m.rule),
         })
         .collect();
-    let x = shares("difference between levels", rows.iter().map(|row| row.span));
+    let x = shares("difference between groups", rows.iter().map(|row| row.span));
     Some(Forest { title: "Demographic parity".into(), x, reference: Some(0.0), rows }.svg())
 }
 

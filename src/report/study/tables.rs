@@ -17,6 +17,8 @@ pub(super) fn all(study: &Study) -> Vec<Numbers> {
         fair_values(study).map(|table| ("4-fair-value", table, false)),
         unfairness(study).map(|table| ("4-unfairness", table, false)),
         carried(study).map(|table| ("4-support", table, true)),
+        changes(study).map(|table| ("5-changes", table, false)),
+        who_changes(study).map(|table| ("5-who-changes", table, false)),
         measures(study).map(|table| ("5-groups", table, false)),
         by_level(study).map(|table| ("5-value-by-level", table, false)),
         people(study).map(|table| ("5-people", table, false)),
@@ -30,9 +32,9 @@ pub(super) fn all(study: &Study) -> Vec<Numbers> {
 fn levels(study: &Study) -> Table {
     let data = &study.data;
     let mut table = Table::new(
-        "People by level of the attribute. Still there: the share of a level's people with a decision at the last recorded time.",
+        "People by group. Still there: the share of a group's people with a decision at the last recorded time.",
         1,
-        ["level", "people", "share", "decisions", "mean reward", "still there at the end"],
+        ["group", "people", "share", "decisions", "mean reward", "still there at the end"],
     );
     for (level, remaining) in data.levels.iter().zip(&data.remaining) {
         table.push([
@@ -49,12 +51,12 @@ fn levels(study: &Study) -> Table {
 
 fn overlap(study: &Study) -> Table {
     let data = &study.data;
-    let mut columns = vec!["level".to_string()];
+    let mut columns = vec!["group".to_string()];
     columns.extend(data.actions.iter().map(|a| shown(a)));
     let caption = if data.never.is_empty() {
-        "Who received what: decisions with each action, and their share at the level. Every action was taken at every level."
+        "Who received what: decisions with each action, and their share in the group. Every action was taken in every group."
     } else {
-        "Who received what: decisions with each action, and their share at the level. Where an action was never taken its effect is unknown."
+        "Who received what: decisions with each action, and their share in the group. Where an action was never taken its effect is unknown."
     };
     let mut table = Table::new(caption, 1, columns);
     for (level, taken) in data.levels.iter().zip(&data.taken) {
@@ -148,7 +150,7 @@ fn support(study: &Study) -> Option<Table> {
             if believe.gain > 1.0 { "errors may grow over time" } else { "errors fade over time" }
         ),
         1,
-        ["level", "counterfactual states", "outside", "share"],
+        ["group", "counterfactual states", "outside", "share"],
     );
     for level in &believe.support {
         table.push([
@@ -268,6 +270,45 @@ fn carried(study: &Study) -> Option<Table> {
     Some(table)
 }
 
+fn changes(study: &Study) -> Option<Table> {
+    let changes = study.treated.as_ref()?.changes.as_ref()?;
+    let actions = study.data.actions.iter().map(|action| shown(action));
+    let mut table = Table::new(
+        "What was received, and what Ours would do in its place along the same histories: decisions, and their share of those with the action \
+         received.",
+        1,
+        std::iter::once("received".to_string()).chain(actions.clone().map(|action| format!("Ours: {action}"))),
+    );
+    for (received, ours) in actions.zip(&changes.decisions) {
+        let all: f64 = ours.iter().sum();
+        let cell = |n: &f64| if all > 0.0 { format!("{} ({})", plain(*n, 0), percent(n / all)) } else { "–".into() };
+        table.push(std::iter::once(received).chain(ours.iter().map(cell)));
+    }
+    Some(table)
+}
+
+fn who_changes(study: &Study) -> Option<Table> {
+    let changes = study.treated.as_ref()?.changes.as_ref()?;
+    let mut table = Table::new(
+        "Who would receive something else under Ours: people with at least one other decision, and decisions, by level.",
+        1,
+        ["level", "people", "with a change", "share", "decisions", "changed", "share"],
+    );
+    for level in &changes.by_level {
+        let share = |changed: f64, all: usize| percent(changed / all.max(1) as f64);
+        table.push([
+            shown(&level.level),
+            level.people.to_string(),
+            plain(level.people_changed, 0),
+            share(level.people_changed, level.people),
+            level.decisions.to_string(),
+            plain(level.decisions_changed, 0),
+            share(level.decisions_changed, level.decisions),
+        ]);
+    }
+    Some(table)
+}
+
 fn measures(study: &Study) -> Option<Table> {
     let treated = study.treated.as_ref()?;
     let mut columns = vec!["rule".to_string(), "action".to_string()];
@@ -298,7 +339,7 @@ fn by_level(study: &Study) -> Option<Table> {
     columns.extend(study.data.levels.iter().map(|level| shown(&level.name)));
     columns.extend(study.data.levels.iter().skip(1).map(|level| format!("{} minus {first}", shown(&level.name))));
     let mut table = Table::new(
-        "Value over the recorded horizon by level, and differences between levels, with 95 % intervals.",
+        "Value over the recorded horizon by group, and differences between groups, with 95 % intervals.",
         1,
         columns,
     );
@@ -322,7 +363,7 @@ fn people(study: &Study) -> Option<Table> {
         "People for whom it matters most, as asked for with --show-ids: the share of their decisions that Ours would take otherwise in another world, on \
          average over refits.",
         2,
-        ["id", "level", "share of decisions"],
+        ["id", "group", "share of decisions"],
     );
     people.iter().for_each(|who| table.push([shown(&who.id), shown(&who.level), share(who.differ)]));
     (!people.is_empty()).then_some(table)

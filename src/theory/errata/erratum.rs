@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stands {
-    /// In these words or symbols.
+    /// As a statement, in these words or symbols.
     Printed,
+    /// As a step of a proof, printed too. That it fails does not by itself make the statement false that it serves.
+    Step,
     /// Not said, but a step of it, or two of its sentences together, need it.
     Implied,
     /// As an assumption. That it fails in an example shows what it asks, not that a statement is false.
@@ -17,12 +19,13 @@ pub enum Stands {
 
 impl Stands {
     /// All of them, from what is said to what is asked.
-    pub const ALL: [Self; 3] = [Self::Printed, Self::Implied, Self::Assumed];
+    pub const ALL: [Self; 4] = [Self::Printed, Self::Step, Self::Implied, Self::Assumed];
 
     /// The word for it in tables.
     pub fn word(self) -> &'static str {
         match self {
             Self::Printed => "printed",
+            Self::Step => "step",
             Self::Implied => "implied",
             Self::Assumed => "assumed",
         }
@@ -176,6 +179,11 @@ impl ErratumRow {
     /// Whether the document's form fails at the witness and the corrected form does not.
     pub fn as_expected(&self) -> bool {
         !self.witness.printed.hold() && self.witness.corrected.hold()
+    }
+
+    /// Whether it follows from no other.
+    pub fn is_root(&self) -> bool {
+        self.erratum.root == self.erratum.label
     }
 }
 

@@ -38,7 +38,8 @@ impl<M: Mechanism, Rule: Policy<Augmented>> Replay<M, Rule> {
     fn decide(&self, memory: &mut AgentMemory) {
         let people = memory.parts[0].people();
         memory.noted.resize(people, 0);
-        self.policy.act(&memory.parts[0].view, self.width(), &[], &mut memory.noted);
+        // Any draws do: the policy does not depend on them, but a policy without an `act` of its own counts people by them.
+        self.policy.act(&memory.parts[0].view, self.width(), &vec![0.5; people], &mut memory.noted);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Looking for counterexamples: climb towards a worse case.
 
+use super::Worst;
 use crate::kernel::numeric::{Stream, uniform_index};
 use rand::{Rng, RngExt};
 
@@ -34,6 +35,16 @@ pub fn climb(dimension: usize, steps: usize, stream: Stream, ratio: &mut dyn FnM
     best
 }
 
+/// A control for limits with several constants: each is halved in turn. Returns the one that is broken by least, so that it breaks the limit only if all do.
+pub fn each_halved<const K: usize>(check: impl Fn([f64; K]) -> Worst) -> Worst {
+    let halved = (0..K).map(|k| {
+        let mut constants = [1.0; K];
+        constants[k] = 0.5;
+        check(constants)
+    });
+    halved.min_by(|a, b| a.ratio().total_cmp(&b.ratio())).unwrap_or_default()
+}
+
 /// A uniform draw on [−1, 1).
 pub fn signed(rng: &mut impl Rng) -> f64 {
     2.0 * rng.random::<f64>() - 1.0
@@ -42,4 +53,25 @@ pub fn signed(rng: &mut impl Rng) -> f64 {
 /// A uniform draw on [low, high).
 pub fn between(rng: &mut impl Rng, low: f64, high: f64) -> f64 {
     low + (high - low) * rng.random::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halving_breaks_a_limit_only_if_every_constant_is_needed() {
+        let two_terms = |with_first: bool| {
+            move |constants: [f64; 2]| {
+                let mut worst = Worst::default();
+                worst.at_most(2.0, 2.0 * constants[1], || "the second".into());
+                if with_first {
+                    worst.at_most(1.0, constants[0], || "the first".into());
+                }
+                worst
+            }
+        };
+        assert_eq!(each_halved(two_terms(true)).ratio(), 2.0);
+        assert_eq!(each_halved(two_terms(false)).ratio(), 1.0);
+    }
 }

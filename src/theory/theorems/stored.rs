@@ -5,7 +5,7 @@ use crate::theory::errata::{ErratumRow, Witness, errata};
 use serde::{Deserialize, Serialize};
 
 /// Everything that was examined in one run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Examined {
     /// Theorems, lemmas and rates.
     pub theorems: Vec<Row>,
@@ -93,6 +93,16 @@ pub fn read(json: &str) -> Result<Examined, RowsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_are_read_back_and_judged_anew() {
+        let some: Vec<_> = errata().into_iter().filter(|erratum| erratum.label == "D9").collect();
+        let examined = Examined { theorems: vec![], errata: crate::theory::errata::recompute(&some) };
+        let mut json = serde_json::to_value(&examined).unwrap();
+        assert_eq!(read(&json.to_string()).unwrap().errata[0].witness, examined.errata[0].witness);
+        json["errata"][0]["witness"]["printed"]["said"] = 1.0.into();
+        assert!(!read(&json.to_string()).unwrap().errata[0].as_expected(), "the document's form holds at this witness");
+    }
 
     #[test]
     fn what_is_wrong_with_a_file_is_said() {

@@ -1,7 +1,7 @@
 //! The table of theorems in a terminal: what `cargo test --test theorems` and `counterfair verify` print.
 
 use super::{Expected, Found, Limit, NEAR, Rank, Row, Verdict};
-use crate::theory::errata::ErratumRow;
+use crate::theory::errata::{ErratumRow, SLIPS, Sides, Slip, Stands, of_kind};
 
 /// What the table's last line says of errata and proofs.
 #[derive(Debug, Clone, Copy, Default)]
@@ -37,7 +37,7 @@ pub fn table(rows: &[Row], beside: Beside<'_>, all: bool) -> String {
         text += " · all rows: cargo test --test theorems -- --all";
     }
     text.push('\n');
-    if all {
+    if all && !beside.errata.is_empty() {
         text += &errata(beside.errata);
     }
     text
@@ -96,7 +96,7 @@ impl Cells {
             Verdict::Inconclusive => "open".into(),
             _ if row.claim.expected == Expected::Outside => "outside".into(),
             Verdict::Refuted => "BROKEN".into(),
-            Verdict::NotRefuted => margin(limit, &row.stated).map_or("–".into(), |margin| short(margin)),
+            Verdict::NotRefuted => margin(limit, &row.stated).map_or("–".into(), short),
         };
         Self {
             found: found(&row.stated),
@@ -168,29 +168,36 @@ fn lemmas(rows: &[Row]) -> String {
     text
 }
 
-/// Every erratum with its witness, a paragraph each.
+/// Every erratum with its witness, a paragraph each, by how it stands in the document; consequences after their root, slips last.
 fn errata(rows: &[ErratumRow]) -> String {
-    let mut text = String::from("\nerrata: the document's form, why it fails, a witness, and how it should read\n");
-    for row in rows {
+    let mut text = String::from("\nerrata: what the document says, why it fails, a witness, and how it should read\n");
+    for row in Stands::ALL.into_iter().flat_map(|stands| of_kind(rows, stands)) {
         let (erratum, witness) = (&row.erratum, &row.witness);
         let mark = if row.as_expected() { "" } else { "NOT AS EXPECTED: " };
-        let sides = format!(
-            "{} {} {}",
-            short(witness.printed.is),
-            witness.printed.relation.symbol(),
-            short(witness.printed.said)
-        );
-        text += &format!("{mark}{} ({}, line {})\n", erratum.label, erratum.stands.word(), erratum.source.line);
+        let root = if row.is_root() { String::new() } else { format!(", follows from {}", erratum.root) };
+        let coq = if erratum.proved_by.is_empty() { "no theorem in Coq".into() } else { erratum.proved_by.join(", ") };
+        text += &format!("{mark}{} ({}{root})\n", erratum.label, erratum.stands.word());
         for part in [
             erratum.says.to_string(),
+            format!("line {}: {}", erratum.source.line, erratum.source.words),
             format!("fails: {}", erratum.why),
-            format!("witness: {}; it would say {sides}", witness.text),
-            format!("right: {}", erratum.right),
+            format!("witness: {}; it would say {}", witness.text, sides(witness.printed)),
+            format!("right: {} ({})", erratum.right, sides(witness.corrected)),
+            format!("Coq: {coq}"),
         ] {
             wrapped(&part, 104).iter().for_each(|line| text += &format!("    {line}\n"));
         }
     }
+    text += "\nslips of index, sign or letter, which count towards nothing\n";
+    for Slip { label, source, meant } in SLIPS {
+        text += &format!("{label} (line {}): {} means {meant}\n", source.line, source.words);
+    }
     text
+}
+
+/// Both sides of a comparison as numbers.
+pub fn sides(sides: Sides) -> String {
+    format!("{} {} {}", short(sides.is), sides.relation.symbol(), short(sides.said))
 }
 
 fn line(cells: [&str; 6]) -> String {

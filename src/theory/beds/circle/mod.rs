@@ -3,10 +3,12 @@
 mod arc;
 mod fit;
 mod law;
+mod learn;
 mod value;
 
 pub use fit::CircleFit;
 pub use law::Reader;
+pub use learn::Harmonics;
 
 use crate::kernel::numeric::Stream;
 use crate::kernel::people::{Labels, Panel, PanelBuilder, Person};
