@@ -44,7 +44,8 @@ impl Regressions<'_> {
         let shape = self.rows.people.shape();
         let mut coefficients = Coefficients::zero(self.rows.groups.iter().map(|group| &group.design));
         let mut reports = Vec::new();
-        for system in self.solve(&[0..shape.state_dim + 1], weights, care, bends)? {
+        let all = 0..shape.state_dim + 1;
+        for system in self.solve(std::slice::from_ref(&all), weights, care, bends)? {
             system.write(&mut coefficients);
             reports.push(system.report(care));
         }

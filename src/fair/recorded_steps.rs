@@ -368,7 +368,7 @@ mod tests {
                 .push(Person { id: &format!("{i}"), level, states: &states, actions: &[0; 8], rewards: &[0.0; 8] })
                 .unwrap();
         }
-        Values::of(&builder.finish()).grain(0)
+        Values::of(&builder.finish()).unwrap().grain(0)
     }
 
     /// A tenth of the people, and a ninth of the records: too few to be seen among all.

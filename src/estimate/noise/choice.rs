@@ -19,25 +19,27 @@ pub(super) fn folds(ids: &[String], stream: Stream) -> Vec<usize> {
     ids.iter().map(|id| uniform_index(&mut stream.named(id).rng(), FOLDS)).collect()
 }
 
-/// What to fit for each open output, with the scores that decided; nothing where residuals do not determine it.
-pub(super) fn plans(
-    source: &ResidualSource,
-    open: &[usize],
-    choice: NoiseChoice,
-) -> Result<Vec<(Option<NoisePlan>, Vec<Score>)>, FitError> {
+/// What to fit for one output, and the scores that decided; no plan where residuals do not determine one.
+pub(super) struct Choice {
+    pub plan: Option<NoisePlan>,
+    pub scores: Vec<Score>,
+}
+
+/// What to fit for each open output.
+pub(super) fn plans(source: &ResidualSource, open: &[usize], choice: NoiseChoice) -> Result<Vec<Choice>, FitError> {
     let least = if choice == NoiseChoice::Scale { SpreadForm::PerLevel } else { SpreadForm::Common };
     let forms = forms(source, open, least)?;
     let plan = |form: SpreadForm| Some(NoisePlan { form, knots: None, first_knots: None });
-    let mut plans: Vec<_> = forms.into_iter().map(|(form, scores)| (plan(form), scores)).collect();
+    let mut plans: Vec<Choice> = forms.into_iter().map(|(form, scores)| Choice { plan: plan(form), scores }).collect();
     if choice == NoiseChoice::Scale || open.is_empty() {
         return Ok(plans);
     }
-    let task = |(&output, (plan, _)): (&usize, &(Option<NoisePlan>, _))| {
-        let form = plan.as_ref().map_or(least, |plan| plan.form);
+    let task = |(&output, choice): (&usize, &Choice)| {
+        let form = choice.plan.map_or(least, |plan| plan.form);
         SpreadTask { output, form, without: None }
     };
     let tasks: Vec<SpreadTask> = open.iter().zip(&plans).map(task).collect();
-    for ((&output, spread), (plan, scores)) in open.iter().zip(fit_spreads(source, &tasks)?).zip(&mut plans) {
+    for ((&output, spread), Choice { plan, scores }) in open.iter().zip(fit_spreads(source, &tasks)?).zip(&mut plans) {
         let Some((own, spread)) = plan.as_mut().zip(spread) else {
             *plan = None;
             continue;

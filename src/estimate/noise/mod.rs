@@ -127,7 +127,7 @@ impl FittedNoise {
         let mut plans: Vec<Option<NoisePlan>> = vec![None; p + 1];
         let mut scores: Vec<Vec<Score>> = vec![vec![]; p + 1];
         for (&output, found) in open.iter().zip(choice::plans(&source, &open, choice)?) {
-            (plans[output], scores[output]) = found;
+            (plans[output], scores[output]) = (found.plan, found.scores);
         }
         let fitted = fit_plans(&source, &plans)?.into_iter().zip(&natures).enumerate();
         let or_additive = |(output, (fitted, nature)): (usize, (Option<OutputNoise>, &Nature))| {
