@@ -3,12 +3,12 @@
 use super::basis::StateBasis;
 use super::design::Design;
 use super::spline::NaturalSpline;
-use super::terms::Block;
+use super::terms::Term;
 use crate::kernel::numeric::RidgeFactor;
 
 /// Columns X of a design as straight functions X₀, which cost nothing, and bends X₁, whose roughness is ‖c‖².
 ///
-/// At a level and action with factors f of the blocks, coordinate j has the coefficients Σ f_i c_i on its bent functions, and Σ over levels
+/// At a level and action with factors f of the terms, coordinate j has the coefficients Σ f_i c_i on its bent functions, and Σ over levels
 /// and actions of their roughness is tr (cᵀ F c P_j) with F = Σ ffᵀ and P_j the roughness of the spline. With F = CCᵀ and P_j = R_jR_jᵀ, the
 /// coefficients Cᵀ c R_j have a sum of squares in its place. Small factors do what a factorisation of all columns would do.
 ///
@@ -17,19 +17,19 @@ pub(super) struct Bends {
     columns: usize,
     /// The column of the design of each free column.
     free: Vec<usize>,
-    /// Where the functions of each block begin that has all of them.
+    /// Where the functions of each term begin that has all of them.
     starts: Vec<usize>,
     /// C.
-    blocks: RidgeFactor,
-    /// Where the bent functions of each spline begin in a block, and R.
+    terms: RidgeFactor,
+    /// Where the bent functions of each spline begin in a term, and R.
     splines: Vec<(usize, RidgeFactor)>,
 }
 
 impl Bends {
-    /// `None` when the factors of blocks depend on each other, as powers of large numbers may.
+    /// `None` when the factors of terms depend on each other, as powers of large numbers may.
     pub fn new(design: &Design) -> Option<Self> {
         let none: &[NaturalSpline] = &[];
-        let bent = match design.basis {
+        let bent = match &design.basis {
             StateBasis::Spline(splines) => splines.as_slice(),
             _ => none,
         };
@@ -46,16 +46,16 @@ impl Bends {
             start += spline.count();
         }
         let (mut free, mut starts, mut full, mut column) = (Vec::new(), Vec::new(), Vec::new(), 0);
-        for block in design.blocks {
-            if !bent.is_empty() && block.functions == design.basis.count() {
+        for term in &design.terms {
+            if !bent.is_empty() && term.functions == design.basis.count() {
                 starts.push(column);
-                full.push(block);
+                full.push(term);
             }
-            free.extend((0..block.functions).filter(|&k| straight[k]).map(|k| column + k));
-            column += block.functions;
+            free.extend((0..term.functions).filter(|&k| straight[k]).map(|k| column + k));
+            column += term.functions;
         }
-        let blocks = RidgeFactor::new(&sum_of_products(design, &full), &vec![0.0; full.len()])?;
-        Some(Self { columns: column, free, starts, blocks, splines })
+        let terms = RidgeFactor::new(&sum_of_products(design, &full), &vec![0.0; full.len()])?;
+        Some(Self { columns: column, free, starts, terms, splines })
     }
 
     /// Columns of X₀.
@@ -87,7 +87,7 @@ impl Bends {
                 }
             }
         }
-        self.across_blocks(bends, width, RidgeFactor::half_solve_in_place);
+        self.across_terms(bends, width, RidgeFactor::half_solve_in_place);
         out.extend_from_slice(&row[self.columns..]);
     }
 
@@ -110,7 +110,7 @@ impl Bends {
         self.free.iter().zip(solution).for_each(|(&column, b)| coefficients[column] = *b);
         let mut bends = solution[self.free.len()..].to_vec();
         let width = bends.len() / self.starts.len().max(1);
-        self.across_blocks(&mut bends, width, RidgeFactor::other_half_solve_in_place);
+        self.across_terms(&mut bends, width, RidgeFactor::other_half_solve_in_place);
         let mut rest = bends.as_mut_slice();
         for start in &self.starts {
             for (first, factor) in &self.splines {
@@ -123,24 +123,24 @@ impl Bends {
         coefficients
     }
 
-    /// Applies a half of C's solve to each bend over the blocks.
-    fn across_blocks(&self, bends: &mut [f64], width: usize, solve: impl Fn(&RidgeFactor, &mut [f64])) {
+    /// Applies a half of C's solve to each bend over the terms.
+    fn across_terms(&self, bends: &mut [f64], width: usize, solve: impl Fn(&RidgeFactor, &mut [f64])) {
         let mut over = vec![0.0; self.starts.len()];
         for k in 0..width {
             over.iter_mut().enumerate().for_each(|(i, x)| *x = bends[i * width + k]);
-            solve(&self.blocks, &mut over);
+            solve(&self.terms, &mut over);
             over.iter().enumerate().for_each(|(i, x)| bends[i * width + k] = *x);
         }
     }
 }
 
-/// F = Σ ffᵀ over the design's levels and actions, f the factors of these blocks.
-fn sum_of_products(design: &Design, blocks: &[&Block]) -> Vec<f64> {
-    let size = blocks.len();
+/// F = Σ ffᵀ over the design's levels and actions, f the factors of these terms.
+fn sum_of_products(design: &Design, terms: &[&Term]) -> Vec<f64> {
+    let size = terms.len();
     let mut sum = vec![0.0; size * size];
     for level in design.levels() {
-        for action in 0..design.panel.action_names().len() {
-            let factors: Vec<f64> = blocks.iter().map(|b| b.factor(action, level, design.values[level])).collect();
+        for action in 0..design.actions {
+            let factors: Vec<f64> = terms.iter().map(|term| design.factor(term, level, action)).collect();
             for (i, row) in sum.chunks_exact_mut(size.max(1)).enumerate() {
                 row.iter_mut().zip(&factors).for_each(|(sum, f)| *sum += factors[i] * f);
             }
@@ -151,25 +151,20 @@ fn sum_of_products(design: &Design, blocks: &[&Block]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::terms::blocks;
-    use super::super::{LevelCode, Pooling};
+    use super::super::LevelCode;
     use super::*;
-    use crate::kernel::people::{Labels, PanelBuilder, Person};
+    use crate::kernel::people::{Labels, Shape};
 
     /// Two coordinates with four and five knots, three levels, two actions.
     fn with_design(check: impl Fn(&Design)) {
-        let mut builder = PanelBuilder::new(Labels::numbered(3), Labels::numbered(2), 2).unwrap();
-        let states = [0.5, 0.1, 1.0, -0.3];
-        builder.push(Person { id: "a", level: 0, states: &states, actions: &[1], rewards: &[0.7] }).unwrap();
-        let panel = builder.finish();
+        let shape = Shape { levels: Labels::numbered(3), actions: Labels::numbered(2), state_dim: 2 };
         let splines = vec![
             NaturalSpline::new(vec![0.0, 1.0, 2.5, 4.0]).unwrap(),
             NaturalSpline::new(vec![-1.0, 0.5, 1.0, 3.0, 3.5]).unwrap(),
         ];
         let basis = StateBasis::Spline(splines);
         for code in [LevelCode::Indicator, LevelCode::Number] {
-            let blocks = blocks(&basis, Pooling::Pooled, code, 2, 3);
-            check(&Design { panel: &panel, basis: &basis, blocks: &blocks, values: &[-1.0, 0.5, 2.0], only: None });
+            check(&Design::new(&shape, basis.clone(), None, code, &[-1.0, 0.5, 2.0]));
         }
     }
 

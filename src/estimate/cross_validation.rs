@@ -3,12 +3,10 @@
 use super::basis::StateBasis;
 use super::bends::Bends;
 use super::design::Design;
-use super::regression::resolve;
 use super::spline::NaturalSpline;
-use super::terms::Block;
 use crate::kernel::numeric::Gram;
 use crate::kernel::numeric::ridge_path::{RidgePath, squares_of_gram, squares_of_rows};
-use crate::kernel::people::{Panel, Person};
+use crate::kernel::people::Person;
 
 /// Knots of a spline, at quantiles of the states. The penalty decides how much of them is used; a dozen are enough for any function that
 /// the noise of such studies lets one see.
@@ -17,24 +15,17 @@ const KNOTS: usize = 12;
 /// Folds of people.
 const FOLDS: usize = 5;
 
-/// The fold of each person: i mod 5, so that sorted files do not put one kind of people into one fold.
+/// Gives people their folds: i mod 5, so that sorted files do not put one kind of people into one fold.
 ///
 /// Files in which levels take turns can: of 40 levels in turn, the people of one are 40 apart and would all be in one fold, without which
-/// nothing is known of their level. Where some level would lie in a single fold, people are counted within their level instead.
-fn folds_of(panel: &Panel) -> Vec<usize> {
-    let mut bunches = Bunches::new(panel.levels().len());
-    panel.level_codes().iter().for_each(|&z| bunches.meet(z));
-    let mut counter = bunches.counter();
-    panel.level_codes().iter().map(|&z| counter.next(z)).collect()
-}
-
-/// The people met at each level: how many, and in which folds their places would put them.
-pub(super) struct Bunches {
+/// nothing is known of their level. Where some level would lie in a single fold, people are counted within their level instead. So people are met
+/// first: how many each level has, and in which folds their places would put them.
+pub(super) struct FoldCounts {
     place: usize,
     met: Vec<(usize, [bool; FOLDS])>,
 }
 
-impl Bunches {
+impl FoldCounts {
     pub fn new(levels: usize) -> Self {
         Self { place: 0, met: vec![(0, [false; FOLDS]); levels] }
     }
@@ -47,7 +38,7 @@ impl Bunches {
         self.place += 1;
     }
 
-    /// What gives each person their fold, once everybody was met.
+    /// What gives each person their fold, once all people were met.
     pub fn counter(&self) -> FoldCounter {
         let is_bunched =
             |(count, folds): &(usize, [bool; FOLDS])| *count > 1 && folds.iter().filter(|f| **f).count() == 1;
@@ -95,19 +86,7 @@ pub(super) struct Smoothing {
     pub degrees: f64,
 }
 
-/// A spline basis of the states from which a group of people (everybody, or one level) moved on.
-pub(super) fn spline_basis(panel: &Panel, only: Option<usize>) -> StateBasis {
-    let p = panel.state_dim();
-    let splines = (0..p).map(|j| {
-        let people = panel.iter().filter(|person| only.is_none_or(|k| k == person.level as usize));
-        let mut values: Vec<f64> =
-            people.flat_map(|person| person.states.chunks_exact(p).take(person.actions.len()).map(|s| s[j])).collect();
-        NaturalSpline::at_quantiles(&mut values, KNOTS)
-    });
-    StateBasis::Spline(splines.collect())
-}
-
-/// The ranks among `n` sorted numbers at which [`spline_basis`] has its knots.
+/// The ranks at which the splines of `n` states have their knots.
 pub(super) fn knot_ranks(n: usize) -> Vec<usize> {
     NaturalSpline::ranks(n, KNOTS)
 }
@@ -123,13 +102,10 @@ pub(super) fn knot_ranks(n: usize) -> Vec<usize> {
 /// ```
 /// One reduction a fold serves all penalties and outputs: with n rows and d columns the cost is O(n d² + min(n, d)³), and growing the
 /// number of state columns multiplies d.
-pub(super) fn choose(design: &Design) -> Vec<Smoothing> {
-    choose_by(design, Bends::new(design).map(|bends| (Folds::of(design, &bends), bends)))
-}
-
-/// [`choose`] from the sums of each fold, where the columns can be told apart into straight ones and bends.
-pub(super) fn choose_by(design: &Design, sums: Option<(Folds, Bends)>) -> Vec<Smoothing> {
-    let p = design.panel.state_dim();
+///
+/// There are sums of folds where the columns can be told apart into straight ones and bends.
+pub(super) fn choose(design: &Design, sums: Option<(Folds, Bends)>) -> Vec<Smoothing> {
+    let p = design.state_dim;
     // Only splines bend.
     let grid = if matches!(design.basis, StateBasis::Spline(_)) { penalties().collect() } else { vec![0.0] };
     // When not even a straight line is determined without some fold, the fit itself will report its rank.
@@ -137,7 +113,7 @@ pub(super) fn choose_by(design: &Design, sums: Option<(Folds, Bends)>) -> Vec<Sm
     let Some(judged) = sums.and_then(|(folds, bends)| Judged::new(design, folds, bends, &grid)) else {
         return vec![undetermined; p + 1];
     };
-    let slopes = Slopes::of(design.basis);
+    let slopes = Slopes::of(&design.basis);
     let best = |output: usize| {
         let error = |&at: &usize| judged.errors[output * grid.len() + at];
         let gain = |at: usize| steepest(design, &slopes, &judged.coefficients(output, grid[at]));
@@ -163,7 +139,7 @@ struct Judged {
 impl Judged {
     /// `None` when some fold's complement does not determine a straight line.
     fn new(design: &Design, folds: Folds, bends: Bends, grid: &[f64]) -> Option<Self> {
-        let outputs = design.panel.state_dim() + 1;
+        let outputs = design.state_dim + 1;
         let rows: usize = folds.rows.iter().sum();
         let everybody = folds.path_without(&bends, None)?;
         let mut errors = vec![0.0; outputs * grid.len()];
@@ -183,7 +159,7 @@ impl Judged {
         Some(Self { bends, rows, everybody, errors })
     }
 
-    /// The coefficients of one output on everybody.
+    /// The coefficients of one output, fitted to all people.
     fn coefficients(&self, output: usize, penalty: f64) -> Vec<f64> {
         self.bends.to_design(&self.everybody.solutions(&[(output, penalty * self.rows as f64)]))
     }
@@ -220,7 +196,7 @@ pub(super) struct FoldSums {
 impl FoldSums {
     /// For as many `rows` as there will be in all.
     pub fn new(design: &Design, bends: &Bends, rows: usize) -> Self {
-        let width = design.columns() + design.panel.state_dim() + 1;
+        let width = design.columns() + design.state_dim + 1;
         let are_rows = rows < bends.penalised();
         Self {
             width,
@@ -235,7 +211,7 @@ impl FoldSums {
 
     /// Adds a person to a fold.
     pub fn add(&mut self, design: &Design, bends: &Bends, fold: usize, person: &Person<'_>) {
-        let p = design.panel.state_dim();
+        let p = design.state_dim;
         self.rows[fold] += steps(person, p);
         for t in 0..steps(person, p) {
             let (state, next) = (&person.states[t * p..(t + 1) * p], &person.states[(t + 1) * p..(t + 2) * p]);
@@ -254,7 +230,7 @@ impl FoldSums {
         }
     }
 
-    /// The sums of everybody who was added.
+    /// The sums of all people who were added.
     pub fn finish(mut self, bends: &Bends) -> Folds {
         for (gram, rest) in self.grams.iter_mut().zip(&self.kept) {
             gram.add_rows(rest);
@@ -266,16 +242,7 @@ impl FoldSums {
 }
 
 impl Folds {
-    fn of(design: &Design, bends: &Bends) -> Self {
-        let p = design.panel.state_dim();
-        let fold_of = folds_of(design.panel);
-        let rows = design.people().map(|(_, person)| steps(&person, p)).sum();
-        let mut sums = FoldSums::new(design, bends, rows);
-        design.people().for_each(|(i, person)| sums.add(design, bends, fold_of[i], &person));
-        sums.finish(bends)
-    }
-
-    /// The solutions on everybody, or on all but a fold.
+    /// The solutions for all people, or for all but a fold.
     fn path_without(&self, bends: &Bends, fold: Option<usize>) -> Option<RidgePath> {
         let outputs = self.width - bends.free() - bends.penalised();
         let others = self.sums.iter().enumerate().filter(|(i, _)| Some(*i) != fold).map(|(_, sums)| sums);
@@ -293,10 +260,8 @@ impl Folds {
 fn steepest(design: &Design, slopes: &Slopes, solution: &[f64]) -> f64 {
     let mut gain = 0.0f64;
     for level in design.levels() {
-        for action in 0..design.panel.action_names().len() {
-            let factor = |block: &Block| block.factor(action, level, design.values[level]);
-            let coefficients = resolve(solution, design.blocks, design.basis.count(), 1, factor);
-            gain = gain.max(slopes.largest(&coefficients));
+        for action in 0..design.actions {
+            gain = gain.max(slopes.largest(&design.resolve(solution, level, action)));
         }
     }
     gain
@@ -365,9 +330,16 @@ mod tests {
         approx::assert_relative_eq!(Slopes::of(&basis).largest(&[0.0, -3.0, 1.0]), 1.0, max_relative = 1e-6);
     }
 
+    use super::super::census::Census;
+    use crate::kernel::people::{Labels, Panel, PanelBuilder};
+
+    fn folds_of(panel: &Panel) -> Vec<usize> {
+        let mut counter = Census::of(panel).unwrap().folds.counter();
+        panel.level_codes().iter().map(|&z| counter.next(z)).collect()
+    }
+
     #[test]
     fn levels_that_take_turns_are_spread_over_the_folds() {
-        use crate::kernel::people::{Labels, PanelBuilder, Person};
         let folds = |levels: u32, people: u32| {
             let mut builder = PanelBuilder::new(Labels::numbered(levels as usize), Labels::numbered(1), 1).unwrap();
             for i in 0..people {
@@ -403,9 +375,8 @@ mod tests {
 
     #[test]
     fn the_error_of_a_penalty_is_that_of_dense_fits_on_people_who_are_not_in_the_fold() {
-        use super::super::terms::LevelFactor;
+        use super::super::terms::{LevelFactor, Term};
         use crate::kernel::numeric::least_squares;
-        use crate::kernel::people::{Labels, PanelBuilder, Person};
         let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(1), 1).unwrap();
         for i in 0..13 {
             let x = f64::from(i);
@@ -415,8 +386,8 @@ mod tests {
         }
         let panel = builder.finish();
         let basis = StateBasis::Spline(vec![NaturalSpline::new(vec![-1.9, -0.5, 0.4, 1.1, 2.0]).unwrap()]);
-        let blocks = [Block { action: None, level: LevelFactor::One, functions: 5 }];
-        let design = Design { panel: &panel, basis: &basis, blocks: &blocks, values: &[0.0], only: None };
+        let terms = vec![Term { action: None, level: LevelFactor::One, functions: 5 }];
+        let design = Design { basis: basis.clone(), terms, values: vec![0.0], only: None, actions: 1, state_dim: 1 };
         let row = |s: f64| {
             let mut functions = vec![0.0; 5];
             basis.fill(&[s], &mut functions);
@@ -424,7 +395,10 @@ mod tests {
         };
         let penalty = 0.01;
         let bends = Bends::new(&design).unwrap();
-        let judged = Judged::new(&design, Folds::of(&design, &bends), bends, &[penalty]).unwrap();
+        let mut sums = FoldSums::new(&design, &bends, panel.transitions());
+        let folds = folds_of(&panel);
+        design.people(&panel).for_each(|(i, person)| sums.add(&design, &bends, folds[i], &person));
+        let judged = Judged::new(&design, sums.finish(&bends), bends, &[penalty]).unwrap();
         for (output, error) in judged.errors.iter().enumerate() {
             // Everybody's decisions: the fold, the functions of the state, and what followed.
             let decisions = || {

@@ -1,7 +1,7 @@
 //! How strongly a mechanism answers to its state: the ℓ that decides whether errors grow or fade.
 
+use super::census::Census;
 use crate::kernel::model::{Mechanism, Output};
-use crate::kernel::people::Panel;
 
 /// A mechanism that may say of itself that its mean is a sum of functions of one coordinate each.
 pub trait Additive: Mechanism {
@@ -21,6 +21,16 @@ const WIDE: usize = 50;
 /// Noise of this many standard deviations is met once in a hundred steps.
 const LARGE_NOISE: f64 = 2.5;
 
+/// How many states are looked at where there are p coordinates: the slopes at one state cost p³.
+fn states_at_width(p: usize) -> usize {
+    if p <= WIDE { STATES } else { ((STATES as f64 * (WIDE as f64 / p as f64).powi(3)) as usize).max(1) }
+}
+
+/// Every so many of `rows` states are looked at.
+pub(super) fn stride(rows: usize) -> usize {
+    rows.div_ceil(STATES).max(1)
+}
+
 /// The largest ‖∂μₛ/∂s‖∞ over levels, actions, a sample of the panel's states and the same states moved out by one range.
 ///
 /// Every coordinate is measured in its own range: a norm like any other, and the one in which the unit of a column (grams, kilograms) does
@@ -35,32 +45,8 @@ const LARGE_NOISE: f64 = 2.5;
 ///
 /// # Precision
 /// Central differences with a step of 1e-4 of each coordinate's range: exact to eight digits where the mean is straight.
-pub fn one_step_gain(mechanism: &impl Additive, panel: &Panel) -> f64 {
-    let p = panel.state_dim();
-    let (mut low, mut high) = (vec![f64::INFINITY; p], vec![f64::NEG_INFINITY; p]);
-    for state in panel.states().chunks_exact(p) {
-        for j in 0..p {
-            low[j] = low[j].min(state[j]);
-            high[j] = high[j].max(state[j]);
-        }
-    }
-    let sample: Vec<f64> =
-        panel.states().chunks_exact(p).step_by(stride(panel.state_rows())).flatten().copied().collect();
-    gain_at(mechanism, (&low, &high), &sample)
-}
-
-/// How many states are looked at where there are p coordinates: the slopes at one state cost p³.
-fn states_at_width(p: usize) -> usize {
-    if p <= WIDE { STATES } else { ((STATES as f64 * (WIDE as f64 / p as f64).powi(3)) as usize).max(1) }
-}
-
-/// Every so many of `rows` states are looked at.
-pub(super) fn stride(rows: usize) -> usize {
-    rows.div_ceil(STATES).max(1)
-}
-
-/// [`one_step_gain`] from the range of all states and a sample of them.
-pub(super) fn gain_at(mechanism: &impl Additive, (low, high): (&[f64], &[f64]), sample: &[f64]) -> f64 {
+pub fn one_step_gain(mechanism: &impl Additive, census: &Census) -> f64 {
+    let Census { low, high, sample, .. } = census;
     let p = low.len();
     let ranges: Vec<f64> = low.iter().zip(high).map(|(l, h)| if h > l { h - l } else { 1.0 }).collect();
     let mut points: Vec<f64> = Vec::new();
@@ -147,7 +133,7 @@ mod tests {
         let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 2).unwrap();
         let states = [-unit, 7.0, 0.5 * unit, 5.0, unit, 6.0];
         builder.push(Person { id: "a", level: 0, states: &states, actions: &[0, 1], rewards: &[0.0, 0.0] }).unwrap();
-        one_step_gain(&Bent(slope, unit), &builder.finish())
+        one_step_gain(&Bent(slope, unit), &Census::of(&builder.finish()).unwrap())
     }
 
     fn gain(slope: fn(usize, f64, u32) -> f64) -> f64 {
@@ -224,7 +210,7 @@ mod tests {
         for basis in [Basis::Spline, Basis::Linear] {
             let settings = FitSettings { basis, pooling: Pooling::Pooled, ..FitSettings::default() };
             let fitted = fit(&panel, &settings).unwrap();
-            let by_means = one_step_gain(&Silent(&fitted), &panel);
+            let by_means = one_step_gain(&Silent(&fitted), &Census::of(&panel).unwrap());
             // Differences of means of size 10 over a step of 10⁻⁴.
             approx::assert_relative_eq!(fitted.gain(), by_means, max_relative = 1e6 * f64::EPSILON);
             assert!(by_means > 0.5);

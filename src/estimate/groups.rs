@@ -1,45 +1,59 @@
 //! Whom to fit together, on which functions, and how smoothly.
 
 use super::basis::StateBasis;
-use super::cross_validation::{Smoothing, choose, spline_basis};
+use super::bends::Bends;
+use super::census::Census;
+use super::cross_validation::{FoldSums, Smoothing, choose, knot_ranks};
 use super::design::Design;
-use super::terms::blocks;
-use super::{Basis, FitError, LevelCode, Pooling};
+use super::ranks::order_statistics;
+use super::spline::NaturalSpline;
+use super::{Basis, FitError, FitSettings, Pooling};
 use crate::kernel::numeric::Monomials;
-use crate::kernel::people::Panel;
+use crate::kernel::people::{People, try_each};
+use rayon::prelude::*;
 
-/// People fitted in one regression.
+/// People fitted in one regression: those of one level, or all of them.
 pub(super) struct Group {
-    /// The one level they have, or `None` when levels are pooled.
-    pub only: Option<usize>,
-    pub basis: StateBasis,
-    /// How each output is smoothed; empty when it is not.
+    pub design: Design,
+    /// How each output is smoothed.
     pub smoothing: Vec<Smoothing>,
+    /// The coordinates in which roughness is a sum of squares, where there are any.
+    pub bends: Option<Bends>,
 }
 
-/// The groups of a regression, and whether they are one for all levels.
-pub(super) fn groups(
-    panel: &Panel,
-    basis: Basis,
-    pooling: Pooling,
-    code: LevelCode,
-    values: &[f64],
-) -> Result<(Pooling, Vec<Group>), FitError> {
-    let make = |pooling| -> Result<Vec<Group>, FitError> {
-        let members: Vec<Option<usize>> = match pooling {
-            Pooling::Pooled => vec![None],
-            _ => (0..panel.levels().len()).map(Some).collect(),
-        };
-        members.into_iter().map(|only| group(panel, basis, only, code, values)).collect()
-    };
-    match pooling {
-        Pooling::Pooled | Pooling::PerLevel => Ok((pooling, make(pooling)?)),
-        Pooling::Chosen | Pooling::Cautious => {
-            let (apart, together) = (make(Pooling::PerLevel)?, make(Pooling::Pooled)?);
-            let are_together = pooled(pooling, &spreads(panel), panel.transitions(), &together, &apart);
-            Ok(if are_together { (Pooling::Pooled, together) } else { (Pooling::PerLevel, apart) })
-        }
+impl Group {
+    fn new(design: Design, smoothing: Vec<Smoothing>) -> Self {
+        Self { bends: Bends::new(&design), design, smoothing }
     }
+}
+
+/// The groups of a regression: one for all levels, or one for each.
+pub(super) fn groups(
+    people: &dyn People,
+    census: &Census,
+    settings: &FitSettings,
+    values: &[f64],
+) -> Result<Vec<Group>, FitError> {
+    let apart = || (0..people.shape().levels.len()).map(Some);
+    let members: Vec<Option<usize>> = match settings.pooling {
+        Pooling::Pooled => vec![None],
+        Pooling::PerLevel => apart().collect(),
+        Pooling::Chosen | Pooling::Cautious => apart().chain([None]).collect(),
+    };
+    let bases = bases(people, census, settings.basis, &members)?;
+    let mut designs = Vec::new();
+    for (only, basis) in members.into_iter().zip(bases) {
+        let design = Design::new(people.shape(), basis, only, settings.code, values);
+        design.check_size(census.decisions(only), people.in_memory().is_some())?;
+        designs.push(design);
+    }
+    let mut groups = smoothed(people, census, designs)?;
+    if !matches!(settings.pooling, Pooling::Chosen | Pooling::Cautious) {
+        return Ok(groups);
+    }
+    let together = groups.split_off(groups.len() - 1);
+    let are_together = pooled(settings.pooling, &census.spreads(), census.transitions(None), &together, &groups);
+    Ok(if are_together { together } else { groups })
 }
 
 /// What levels apart must gain before [`Pooling::Cautious`] takes them, in units of log-likelihood. Without an effect of the kind that only
@@ -67,47 +81,66 @@ pub(super) fn pooled(rule: Pooling, spreads: &[f64], rows: usize, together: &[Gr
     spreads.iter().enumerate().map(gain).sum::<f64>() <= EVIDENCE
 }
 
-fn group(panel: &Panel, basis: Basis, only: Option<usize>, code: LevelCode, values: &[f64]) -> Result<Group, FitError> {
-    let p = panel.state_dim();
-    let basis = basis_without_knots(basis, p)?.unwrap_or_else(|| spline_basis(panel, only));
-    let pooling = if only.is_some() { Pooling::PerLevel } else { Pooling::Pooled };
-    let blocks = blocks(&basis, pooling, code, panel.action_names().len(), panel.levels().len());
-    let design = Design { panel, basis: &basis, blocks: &blocks, values, only };
-    design.check_size()?;
-    let smoothing = choose(&design);
-    Ok(Group { only, basis, smoothing })
+/// The functions of each group's states; the knots of splines are quantiles of the states from which people moved on.
+fn bases(
+    people: &dyn People,
+    census: &Census,
+    basis: Basis,
+    members: &[Option<usize>],
+) -> Result<Vec<StateBasis>, FitError> {
+    let p = people.shape().state_dim;
+    match basis {
+        Basis::Linear | Basis::Neural => return Ok(vec![StateBasis::Linear { coordinates: p }; members.len()]),
+        Basis::Polynomial(degree) => {
+            return Ok(vec![StateBasis::Polynomial(Monomials::new(p, degree)?); members.len()]);
+        }
+        Basis::Trigonometric => return Ok(vec![StateBasis::Trigonometric { coordinates: p }; members.len()]),
+        Basis::Spline => {}
+    }
+    let sizes: Vec<usize> = members.iter().flat_map(|only| vec![census.decisions(*only); p]).collect();
+    let quantiles = order_statistics(
+        &sizes,
+        |_, n| knot_ranks(n),
+        people.room(),
+        |see| {
+            try_each(people, |block| {
+                for person in block.iter() {
+                    let level = person.level as usize;
+                    for (g, _) in members.iter().enumerate().filter(|(_, only)| only.is_none_or(|k| k == level)) {
+                        for state in person.states.chunks_exact(p).take(person.actions.len()) {
+                            state.iter().enumerate().for_each(|(j, s)| see(g * p + j, *s));
+                        }
+                    }
+                }
+                Ok::<(), FitError>(())
+            })
+        },
+    )?;
+    let splines: Vec<NaturalSpline> = quantiles.into_iter().map(NaturalSpline::through).collect();
+    Ok(splines.chunks_exact(p).map(|splines| StateBasis::Spline(splines.to_vec())).collect())
 }
 
-/// The functions of p coordinates that do not depend on data; `None` for splines, whose knots do.
-pub(super) fn basis_without_knots(basis: Basis, p: usize) -> Result<Option<StateBasis>, FitError> {
-    Ok(match basis {
-        Basis::Linear | Basis::Neural => Some(StateBasis::Linear { coordinates: p }),
-        Basis::Polynomial(degree) => Some(StateBasis::Polynomial(Monomials::new(p, degree)?)),
-        Basis::Trigonometric => Some(StateBasis::Trigonometric { coordinates: p }),
-        Basis::Spline => None,
-    })
-}
-
-/// Σ (y − ȳ)² of each output.
-fn spreads(panel: &Panel) -> Vec<f64> {
-    let p = panel.state_dim();
-    (0..=p)
-        .map(|output| {
-            let values = panel.iter().flat_map(|person| {
-                let next = person.states.iter().skip(p + output).step_by(p);
-                let known = person.states.len() / p - 1;
-                let rewards = person.rewards.iter().take(known);
-                if output < p { next.copied().collect::<Vec<_>>() } else { rewards.copied().collect() }
-            });
-            let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
-            values.for_each(|y| {
-                count += 1.0;
-                sum += y;
-                squares += y * y;
-            });
-            squares - sum * sum / f64::max(count, 1.0)
-        })
-        .collect()
+/// The smoothness of every design by cross-validation, from one pass.
+fn smoothed(people: &dyn People, census: &Census, designs: Vec<Design>) -> Result<Vec<Group>, FitError> {
+    let sums_of = |design: &Design| {
+        let rows = census.transitions(design.only);
+        Bends::new(design).map(|bends| (FoldSums::new(design, &bends, rows), bends))
+    };
+    let mut sums: Vec<_> = designs.iter().map(sums_of).collect();
+    let mut counter = census.folds.counter();
+    try_each(people, |block| {
+        let folds: Vec<usize> = block.level_codes().iter().map(|&z| counter.next(z)).collect();
+        sums.par_iter_mut().zip(&designs).for_each(|(sums, design)| {
+            let Some((sums, bends)) = sums else { return };
+            design.people(block).for_each(|(i, person)| sums.add(design, bends, folds[i], &person));
+        });
+        Ok::<(), FitError>(())
+    })?;
+    let group = |(design, sums): (Design, Option<(FoldSums, Bends)>)| {
+        let smoothing = choose(&design, sums.map(|(sums, bends)| (sums.finish(&bends), bends)));
+        Group::new(design, smoothing)
+    };
+    Ok(designs.into_par_iter().zip(sums).map(group).collect())
 }
 
 /// Cross-validated sum of squares of one output.
@@ -123,8 +156,19 @@ fn error_over(spreads: &[f64], groups: &[Group]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::LevelCode;
     use super::*;
-    use crate::kernel::people::{Labels, PanelBuilder, Person};
+    use crate::kernel::people::{Labels, Panel, PanelBuilder, Person, Shape};
+
+    fn groups_of(panel: &Panel, basis: Basis, pooling: Pooling) -> Result<Vec<Group>, FitError> {
+        let settings = FitSettings { basis, pooling, ..FitSettings::default() };
+        groups(panel, &Census::of(panel).unwrap(), &settings, &[0.0, 1.0])
+    }
+
+    fn straight(coordinates: usize, only: Option<usize>) -> Design {
+        let shape = Shape { levels: Labels::numbered(2), actions: Labels::numbered(2), state_dim: coordinates };
+        Design::new(&shape, StateBasis::Linear { coordinates }, only, LevelCode::Indicator, &[0.0, 1.0])
+    }
 
     #[test]
     fn a_fit_that_there_is_no_room_for_is_refused_before_it_is_begun() {
@@ -136,7 +180,7 @@ mod tests {
         }
         let panel = builder.finish();
         // An intercept and a slope per state, for each of two actions.
-        match groups(&panel, Basis::Linear, Pooling::PerLevel, LevelCode::Indicator, &[0.0, 1.0]) {
+        match groups_of(&panel, Basis::Linear, Pooling::PerLevel) {
             Err(FitError::TooLarge { columns, rows, needed, allowed }) => {
                 assert_eq!((columns, rows, allowed), (2 * (width + 1), 1, 4.0));
                 assert!(needed > 15.0 && needed < 25.0, "{needed}");
@@ -153,7 +197,7 @@ mod tests {
             let states: Vec<f64> = (0..2 * width).map(|j| (j * 7 % 11) as f64).collect();
             builder.push(Person { id, level, states: &states, actions: &[level], rewards: &[0.5] }).unwrap();
         }
-        match groups(&builder.finish(), Basis::Linear, Pooling::Pooled, LevelCode::Indicator, &[0.0, 1.0]) {
+        match groups_of(&builder.finish(), Basis::Linear, Pooling::Pooled) {
             Err(FitError::TooLong { columns, rows, minutes, allowed }) => {
                 assert_eq!((rows, allowed), (3, 10.0));
                 assert!(
@@ -176,11 +220,11 @@ mod tests {
         builder.push(Person { id: "b", level: 1, states: &states, actions: &[1, 0], rewards: &[6.0, 100.0] }).unwrap();
         let group = |only, errors: [f64; 3]| {
             let smoothing = errors.map(|error| Smoothing { penalty: 0.5, error, degrees: 3.0 }).to_vec();
-            Group { only: Some(only), basis: StateBasis::Linear { coordinates: 2 }, smoothing }
+            Group::new(straight(2, Some(only)), smoothing)
         };
         let groups = [group(0, [1.0, 100.0, 2.0]), group(1, [0.5, 30.0, 4.0])];
         // Spreads of 3, 4, 2; of 20, 60, 30; and of 2, 4, 6: they are 2, 2600/3 and 8.
-        let found = error_over(&spreads(&builder.finish()), &groups);
+        let found = error_over(&Census::of(&builder.finish()).unwrap().spreads(), &groups);
         assert!((found - (1.5 / 2.0 + 130.0 / (2600.0 / 3.0) + 6.0 / 8.0)).abs() < 1e-12, "{found}");
     }
 
@@ -206,21 +250,18 @@ mod tests {
         };
         for (slope, expected) in [([0.6, 0.6], Pooling::Pooled), ([0.8, -0.8], Pooling::PerLevel)] {
             for rule in [Pooling::Chosen, Pooling::Cautious] {
-                let chosen =
-                    groups(&panel(slope), Basis::Polynomial(1), rule, LevelCode::Indicator, &[0.0, 1.0]).unwrap();
-                let members: Vec<_> = chosen.1.iter().map(|group| group.only).collect();
-                let named = if expected == Pooling::Pooled { vec![None] } else { vec![Some(0), Some(1)] };
-                assert_eq!((chosen.0, members), (expected, named));
+                let chosen = groups_of(&panel(slope), Basis::Polynomial(1), rule).unwrap();
+                let members: Vec<_> = chosen.iter().map(|group| group.design.only).collect();
+                assert_eq!(members, if expected == Pooling::Pooled { vec![None] } else { vec![Some(0), Some(1)] });
             }
         }
     }
 
     #[test]
     fn the_cautious_rule_asks_for_evidence() {
-        let group = |only, errors: [f64; 2]| Group {
-            only,
-            basis: StateBasis::Linear { coordinates: 1 },
-            smoothing: errors.map(|error| Smoothing { penalty: 0.0, error, degrees: 2.0 }).to_vec(),
+        let group = |only, errors: [f64; 2]| {
+            let smoothing = errors.map(|error| Smoothing { penalty: 0.0, error, degrees: 2.0 });
+            Group::new(straight(1, only), smoothing.to_vec())
         };
         // Of a state with spread 40 and a reward with spread 9, over 80 rows; the second reward has no noise.
         let is_pooled = |rule, gain: f64, reward: [f64; 2]| {
@@ -251,12 +292,11 @@ mod tests {
             let person = Person { id, level, states: &[0.5, 1.5], actions: &[level], rewards: &[2.0] };
             builder.push(person).unwrap();
         }
-        let values = [0.0, 1.0];
         let panel = builder.finish();
         for rule in [Pooling::Chosen, Pooling::Cautious] {
-            let chosen = groups(&panel, Basis::Linear, rule, LevelCode::Indicator, &values).unwrap();
-            assert!(chosen.1.iter().flat_map(|group| &group.smoothing).all(|s| s.error == f64::INFINITY));
-            assert_eq!(chosen.0, Pooling::PerLevel);
+            let chosen = groups_of(&panel, Basis::Linear, rule).unwrap();
+            assert!(chosen.iter().flat_map(|group| &group.smoothing).all(|s| s.error == f64::INFINITY));
+            assert_eq!(chosen.len(), 2, "one for each level");
         }
     }
 }

@@ -1,55 +1,71 @@
 //! Mechanisms fitted to data: line 1 and 2 of `alg:cf:1`.
+//!
+//! A fit is a few passes over people in which sums are added up. It does not know where people are: in memory they are one block, on disk they are
+//! many, and the digits are the same. A refit with weights is the same passes with another argument.
+//!
+//! | step | file |
+//! |---|---|
+//! | counts, initial means, ranges | `census` |
+//! | functions of the state, and how they stand beside actions and levels | `basis`, `spline`, `terms`, `design` |
+//! | levels together or apart, and how smoothly | `groups`, `cross_validation`, `bends` |
+//! | rows and their weights; sums over them; coefficients | `rows`, `products`, `regression`, `mean_table`, `piecewise` |
+//! | noise that is more than added | `noise` |
+//! | the same with other weights, kept in a policy file | `refit`, `certificate` |
+//! | nets; every person with a mechanism that has not seen them | `neural`, `cross_fit` |
+//! | action values that are stable on real data | `views`, `stable_q` |
 
 mod basis;
 mod bends;
+mod census;
 mod certificate;
 mod cross_fit;
 mod cross_validation;
 mod design;
 mod gain;
 mod groups;
+mod mean_table;
 mod neural;
 mod noise;
 mod piecewise;
+mod products;
 pub(crate) mod ranks;
 mod refit;
 mod regression;
-mod reweigh;
+mod rows;
 mod spline;
 pub mod stable_q;
-mod stored;
-mod stored_views;
 mod terms;
+mod views;
 
 pub use cross_fit::{CrossFitError, cross_fitted_batch};
 pub use noise::{NoiseChoice, OutputSet};
-pub use stored_views::StoredExperience;
-pub use stored_views::StoringError;
-pub(crate) use stored_views::stored_batch;
+pub(crate) use views::stored_batch;
+pub use views::{StoredExperience, StoringError, Views};
 
 pub(crate) use basis::StateBasis;
 pub(crate) use certificate::weights as replicate_weights;
-pub(crate) use gain::one_step_gain;
 pub(crate) use noise::NOISELESS;
-pub(crate) use stored::fit_stored;
 
 pub use certificate::Certificate;
+pub use mean_table::RegressionReport;
 pub use neural::NeuralSettings;
 pub use noise::{Candidate, FittedNoise, Nature, NoiseReport, OutputReport, Score, SpreadForm};
 pub use refit::{RefitError, Refitter};
-pub use regression::RegressionReport;
 
 #[cfg(test)]
 mod tests;
 
 use crate::kernel::model::{Mechanism, NoiseLaw};
 use crate::kernel::numeric::{LeastSquaresError, Stream, TooManyMonomials};
-use crate::kernel::people::Panel;
+use crate::kernel::people::{BlocksError, Labels, Panel, People, Shape};
 use crate::nets::StandardizerError;
-use groups::Group;
+use census::Census;
+use gain::one_step_gain;
+use groups::{Group, groups};
+use mean_table::MeanTable;
 use neural::{Nets, fit_nets};
-use regression::{MeanTable, fit_table, level_values};
-use reweigh::reweigh;
+use regression::{Care, Regressions};
+use rows::{RegressionRows, RowSource, Weights};
 use serde::{Deserialize, Serialize};
 
 /// What a fitted mechanism is linear in, or that it is a net.
@@ -68,7 +84,7 @@ pub enum Basis {
     Neural,
 }
 
-/// One regression for all levels, or one for each.
+/// One regression for all levels, or one per level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pooling {
@@ -127,7 +143,7 @@ impl Default for FitSettings {
 /// Why a mechanism cannot be fitted.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum FitError {
-    /// Nobody has this level, so nothing is known of its world.
+    /// No person has this level, so nothing is known of its world.
     #[error("level {level} has no data to fit its mechanism on")]
     EmptyLevel {
         /// Its name.
@@ -188,7 +204,7 @@ pub enum FitError {
     },
     /// People on disk could not be read back.
     #[error("people on disk cannot be read: {0}")]
-    Scratch(String),
+    Blocks(#[from] BlocksError),
     /// Too high a degree.
     #[error(transparent)]
     Degree(#[from] TooManyMonomials),
@@ -219,42 +235,93 @@ enum Means {
     Nets(Nets),
 }
 
-/// Fits a mechanism: initial means, then transitions and rewards by least squares or by nets with supplement F.1's settings.
+/// Fits a mechanism to people in memory or on disk: initial means, then transitions and rewards by least squares or by nets with supplement F.1's
+/// settings.
 ///
 /// # Errors
-/// [`FitError`]: a level without data, levels that are no numbers, a degree out of reach.
-pub fn fit(panel: &Panel, settings: &FitSettings) -> Result<Fitted, FitError> {
+/// [`FitError`]: a level without data, levels that are not numbers, a degree out of reach, nets for people on disk.
+pub fn fit(people: &dyn People, settings: &FitSettings) -> Result<Fitted, FitError> {
     let FitSettings { basis, pooling, stream, noise, keep, .. } = *settings;
-    if basis == Basis::Neural {
-        let fitted = fit_neural(panel, pooling, &NeuralSettings::default(), stream)?;
-        if noise == NoiseChoice::Additive && keep.is_empty() {
-            return Ok(fitted);
-        }
-        let law = FittedNoise::choose(&fitted, panel, noise, keep, stream);
-        return Ok(fitted.with_noise(law, panel));
+    if basis != Basis::Neural {
+        return Ok(LeastSquaresFit::new(people, settings)?.fitted);
     }
-    Ok(fit_groups(panel, settings)?.0)
+    let in_memory = || FitError::InMemory { what: "training a net", people: people.people() };
+    let fitted = fit_neural(people.in_memory().ok_or_else(in_memory)?, pooling, &NeuralSettings::default(), stream)?;
+    if noise == NoiseChoice::Additive && keep.is_empty() {
+        return Ok(fitted);
+    }
+    let law = FittedNoise::choose(&fitted, people, noise, keep, stream)?;
+    Ok(Fitted { noise: Some(law), ..fitted }.with_gain(&Census::of(people)?))
 }
 
-/// A least-squares mechanism, with whom it was fitted to together and how smoothly.
-fn fit_groups(panel: &Panel, settings: &FitSettings) -> Result<(Fitted, Pooling, Vec<Group>), FitError> {
-    let FitSettings { basis, pooling, code, stream, noise, keep } = *settings;
-    let values = level_values(panel, code)?;
-    let initial = initial_means(panel)?;
-    let (pooling, groups) = groups::groups(panel, basis, pooling, code, &values)?;
-    let (table, reports) = fit_table(panel, &groups, pooling, code, &values)?;
-    let mut fitted = Fitted::new(panel, initial, Means::Table(table), reports);
-    if noise == NoiseChoice::Additive && keep.is_empty() {
-        return Ok((fitted.with_gain(panel), pooling, groups));
+/// A least-squares mechanism, and what a fit with other weights starts from.
+struct LeastSquaresFit {
+    fitted: Fitted,
+    census: Census,
+    groups: Vec<Group>,
+    /// The rows of people in memory.
+    rows: Option<Vec<RegressionRows>>,
+}
+
+impl LeastSquaresFit {
+    fn new(people: &dyn People, settings: &FitSettings) -> Result<Self, FitError> {
+        let FitSettings { code, stream, noise, keep, .. } = *settings;
+        let values = level_values(&people.shape().levels, code)?;
+        let census = Census::of(people)?;
+        let initial = census.initial_means(people.shape())?;
+        let groups = groups(people, &census, settings, &values)?;
+        let rows = RowSource::kept(people, &groups);
+        let source = RowSource { people, groups: &groups, kept: rows.as_deref() };
+        let regressions = Regressions { rows: source, census: &census };
+        let law = |means: &Fitted| match noise == NoiseChoice::Additive && keep.is_empty() {
+            true => Ok(None),
+            false => FittedNoise::choose(means, people, noise, keep, stream).map(Some),
+        };
+        let fitted = fit_with(&regressions, initial, None, Care::Digits, None, law)?.with_gain(&census);
+        Ok(Self { fitted, census, groups, rows })
     }
-    let mut law = FittedNoise::choose(&fitted, panel, noise, keep, stream);
-    let precisions = law.precisions(panel);
-    if let (Means::Table(table), true) = (&fitted.means, precisions.iter().any(Option::is_some)) {
-        let table = reweigh(panel, &groups, (pooling, code, &values), table.clone(), &precisions)?;
-        fitted.means = Means::Table(table);
-        law = law.refit(&fitted, panel, &vec![1.0; panel.people()]);
+}
+
+/// Means with these weights on people, the noise around them, and where its spread varies means with the precision that this gives them.
+///
+/// Its gain is not known yet.
+fn fit_with(
+    regressions: &Regressions,
+    initial: Vec<Vec<f64>>,
+    weights: Option<&[f64]>,
+    care: Care,
+    bends: Option<Stream>,
+    law: impl Fn(&Fitted) -> Result<Option<FittedNoise>, FitError>,
+) -> Result<Fitted, FitError> {
+    let people = regressions.rows.people;
+    let plain = Weights { people: weights, precise: None };
+    let (mut coefficients, reports) = regressions.fit(&plain, care, bends)?;
+    let table = Means::Table(coefficients.clone().into());
+    let mut fitted = Fitted::new(people.shape(), initial, table, reports);
+    let Some(mut law) = law(&fitted)? else { return Ok(fitted) };
+    let outputs = law.precise_outputs();
+    if !outputs.is_empty() {
+        let weighed = Weights { precise: Some(&law), ..plain };
+        regressions.weigh_again(&mut coefficients, &weighed, &outputs, care, bends)?;
+        fitted.means = Means::Table(coefficients.into());
+        law = law.refit(&fitted, people, weights)?;
     }
-    Ok((fitted.with_noise(law, panel), pooling, groups))
+    fitted.noise = Some(law);
+    Ok(fitted)
+}
+
+/// The number behind each level: its name when levels enter as numbers, its code otherwise.
+fn level_values(levels: &Labels, code: LevelCode) -> Result<Vec<f64>, FitError> {
+    let value = |(k, name): (usize, &String)| match code {
+        LevelCode::Indicator => Ok(k as f64),
+        LevelCode::Number => name
+            .trim()
+            .parse()
+            .ok()
+            .filter(|x: &f64| x.is_finite())
+            .ok_or_else(|| FitError::LevelIsNoNumber { level: name.clone() }),
+    };
+    levels.names().iter().enumerate().map(value).collect()
 }
 
 /// Fits a mechanism by nets of the given shape and training.
@@ -267,47 +334,22 @@ pub fn fit_neural(
     settings: &NeuralSettings,
     stream: Stream,
 ) -> Result<Fitted, FitError> {
-    let initial = initial_means(panel)?;
+    let census = Census::of(panel)?;
+    let initial = census.initial_means(panel.shape())?;
     let (nets, reports) = fit_nets(panel, pooling, settings, stream)?;
-    Ok(Fitted::new(panel, initial, Means::Nets(nets), reports).with_gain(panel))
-}
-
-/// Ê(S₁ | Z = z), line 2 of `alg:cf:1`.
-fn initial_means(panel: &Panel) -> Result<Vec<Vec<f64>>, FitError> {
-    let p = panel.state_dim();
-    let mut sums = vec![vec![0.0; p]; panel.levels().len()];
-    let mut counts = vec![0usize; panel.levels().len()];
-    for person in panel.iter() {
-        counts[person.level as usize] += 1;
-        for (sum, s) in sums[person.level as usize].iter_mut().zip(person.states) {
-            *sum += s;
-        }
-    }
-    for (k, (sum, &count)) in sums.iter_mut().zip(&counts).enumerate() {
-        if count == 0 {
-            return Err(FitError::EmptyLevel { level: panel.levels().name(k).to_string() });
-        }
-        sum.iter_mut().for_each(|x| *x /= count as f64);
-    }
-    Ok(sums)
+    Ok(Fitted::new(panel.shape(), initial, Means::Nets(nets), reports).with_gain(&census))
 }
 
 impl Fitted {
     /// Means whose gain is not known yet.
-    fn new(panel: &Panel, initial: Vec<Vec<f64>>, means: Means, reports: Vec<RegressionReport>) -> Self {
-        let (state_dim, actions) = (panel.state_dim(), panel.action_names().len());
+    fn new(shape: &Shape, initial: Vec<Vec<f64>>, means: Means, reports: Vec<RegressionReport>) -> Self {
+        let (state_dim, actions) = (shape.state_dim, shape.actions.len());
         Self { state_dim, actions, initial, means, reports, gain: f64::NAN, noise: None }
     }
 
-    fn with_gain(mut self, panel: &Panel) -> Self {
-        self.gain = one_step_gain(&self, panel);
+    fn with_gain(mut self, census: &Census) -> Self {
+        self.gain = one_step_gain(&self, census);
         self
-    }
-
-    /// The same means with this noise around them.
-    pub fn with_noise(mut self, noise: FittedNoise, panel: &Panel) -> Self {
-        self.noise = Some(noise);
-        self.with_gain(panel)
     }
 
     /// The noise that was fitted, where it was looked at: what was chosen, and a way to fit it again.

@@ -1,6 +1,6 @@
 //! Neural mechanisms, as in supplement F.1: a net a level, [64, 64], early stopping on a fifth of the rows.
 
-use super::regression::RegressionReport;
+use super::mean_table::RegressionReport;
 use super::{FitError, Pooling};
 use crate::kernel::numeric::Stream;
 use crate::kernel::people::Panel;

@@ -34,30 +34,32 @@ impl Bucket {
 
 /// The numbers at some ranks (from 0) of each column, as sorting with `f64::total_cmp` would give them.
 ///
-/// `pass` hands every number with its column to its argument, the same ones each time. The first pass counts numbers by their leading bits; the
-/// following ones look only at those numbers that a rank falls among, and hold at most about `room` of them: two passes for measurements,
-/// up to five where few values repeat without end.
+/// `pass` hands every number with its column to its argument, the same ones each time: as many for each column as `sizes` says. Where there is `room`
+/// for all of them one pass holds them. Where there is not, the first pass counts numbers by their leading bits; the following ones look only at those
+/// numbers that a rank falls among, and hold at most about `room` of them: two passes for measurements, up to five where few values repeat without
+/// end.
 ///
 /// # Errors
 /// Those of `pass`.
 pub fn order_statistics<E>(
-    columns: usize,
+    sizes: &[usize],
     ranks: impl Fn(usize, usize) -> Vec<usize>,
     room: usize,
     mut pass: impl FnMut(&mut dyn FnMut(usize, f64)) -> Result<(), E>,
 ) -> Result<Vec<Vec<f64>>, E> {
-    let whole = || Bucket { prefix: 0, bits: 0, before: 0, size: 0, counts: vec![0; 1 << BITS], numbers: vec![] };
-    let mut buckets: Vec<Vec<Bucket>> = (0..columns).map(|_| vec![whole()]).collect();
-    let mut wanted: Option<Vec<Vec<usize>>> = None;
+    let wanted: Vec<Vec<usize>> = sizes.iter().enumerate().map(|(column, &n)| ranks(column, n)).collect();
+    let whole = |&size: &usize| Bucket { prefix: 0, bits: 0, before: 0, size, counts: vec![], numbers: vec![] };
+    let mut buckets: Vec<Vec<Bucket>> = sizes.iter().map(|size| vec![whole(size)]).collect();
     loop {
         let held: usize = buckets.iter().flatten().filter(|bucket| bucket.bits < 64).map(|bucket| bucket.size).sum();
-        let is_last = wanted.is_some() && held <= room;
+        let is_last = held <= room;
         if is_last {
-            buckets.iter_mut().flatten().for_each(|bucket| bucket.numbers.reserve_exact(bucket.size));
+            let open = buckets.iter_mut().flatten().filter(|bucket| bucket.bits < 64);
+            open.for_each(|bucket| bucket.numbers.reserve_exact(bucket.size));
         } else {
             buckets.iter_mut().flatten().filter(|b| b.bits < 64).for_each(|b| b.counts = vec![0; 1 << BITS]);
         }
-        if held > 0 || wanted.is_none() {
+        if held > 0 {
             pass(&mut |column, x| {
                 let key = key(x);
                 // Buckets of a column do not overlap.
@@ -70,9 +72,7 @@ pub fn order_statistics<E>(
                 }
             })?;
         }
-        let sizes = || buckets.iter().map(|column| column[0].counts.iter().sum::<usize>());
-        let wanted = wanted.get_or_insert_with(|| sizes().enumerate().map(|(column, n)| ranks(column, n)).collect());
-        if is_last || held == 0 && buckets.iter().flatten().all(|bucket| bucket.bits == 64) {
+        if is_last {
             buckets.iter_mut().flatten().for_each(|bucket| bucket.numbers.sort_unstable_by(f64::total_cmp));
             let at = |column: &[Bucket], rank: usize| {
                 let inside = |bucket: &&Bucket| (bucket.before..bucket.before + bucket.size).contains(&rank);
@@ -82,9 +82,9 @@ pub fn order_statistics<E>(
                 })
             };
             let found = |(column, ranks): (&Vec<Bucket>, &Vec<usize>)| ranks.iter().map(|&r| at(column, r)).collect();
-            return Ok(buckets.iter().zip(&*wanted).map(found).collect());
+            return Ok(buckets.iter().zip(&wanted).map(found).collect());
         }
-        for (column, ranks) in buckets.iter_mut().zip(&*wanted) {
+        for (column, ranks) in buckets.iter_mut().zip(&wanted) {
             *column = std::mem::take(column).into_iter().flat_map(|bucket| split(bucket, ranks)).collect();
         }
     }
@@ -116,7 +116,8 @@ mod tests {
     fn found(columns: &[Vec<f64>], room: usize) -> (Vec<Vec<f64>>, usize) {
         let mut passes = 0;
         let ranks = |_: usize, n: usize| (0..=10).map(|k| (n - 1) * k / 10).collect();
-        let found = order_statistics(columns.len(), ranks, room, |see| {
+        let sizes: Vec<usize> = columns.iter().map(Vec::len).collect();
+        let found = order_statistics(&sizes, ranks, room, |see| {
             passes += 1;
             columns.iter().enumerate().for_each(|(c, column)| column.iter().for_each(|x| see(c, *x)));
             Ok::<(), Infallible>(())
@@ -131,7 +132,7 @@ mod tests {
         let few: Vec<f64> = (0..3000).map(|i| [-0.0, 0.0, 1.5, -7.0][i * i % 4 * (i % 3) % 4]).collect();
         let wide: Vec<f64> = (0..700).map(|i| (f64::from(i) - 350.0).powi(3) * 10f64.powi(i % 40)).collect();
         let columns = [normal, few, wide];
-        for (room, most) in [(100_000, 2), (300, 5), (0, 5)] {
+        for (room, most) in [(100_000, 1), (300, 5), (0, 5)] {
             let (found, passes) = found(&columns, room);
             assert!(passes <= most, "{passes} passes with room for {room}");
             for (column, found) in columns.iter().zip(found) {

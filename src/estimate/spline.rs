@@ -60,21 +60,13 @@ impl NaturalSpline {
         Self { knots: vec![0.0, 1.0], scaled: vec![0.0, 1.0], bends: vec![] }
     }
 
-    /// `count` knots at equally spaced quantiles of the values, from the least to the greatest; fewer where values repeat.
-    ///
-    /// When the values do not have two distinct quantiles the line through 0 and 1 is all there is.
-    pub fn at_quantiles(values: &mut [f64], count: usize) -> Self {
-        values.sort_by(f64::total_cmp);
-        Self::through(Self::ranks(values.len(), count).into_iter().map(|rank| values[rank]).collect())
-    }
-
     /// The ranks of `count` equally spaced quantiles among `n` sorted values.
     pub(super) fn ranks(n: usize, count: usize) -> Vec<usize> {
         let rank = |last: usize, k: usize| (last as f64 * k as f64 / (count - 1) as f64).round() as usize;
         n.checked_sub(1).map_or_else(Vec::new, |last| (0..count).map(|k| rank(last, k)).collect())
     }
 
-    /// The basis on sorted quantiles, repeats merged.
+    /// The basis on sorted quantiles, repeats merged. Where there are not two distinct ones the line through 0 and 1 is all there is.
     pub(super) fn through(mut quantiles: Vec<f64>) -> Self {
         quantiles.dedup();
         Self::new(quantiles).unwrap_or_else(|_| Self::line())
@@ -302,15 +294,20 @@ mod tests {
         assert!(line.roughness_rows().iter().flatten().all(|ρ| *ρ == 0.0), "a straight line does not bend");
     }
 
+    fn at_quantiles(values: &mut [f64], count: usize) -> NaturalSpline {
+        values.sort_by(f64::total_cmp);
+        NaturalSpline::through(NaturalSpline::ranks(values.len(), count).into_iter().map(|rank| values[rank]).collect())
+    }
+
     #[test]
     fn knots_sit_at_quantiles_and_repeats_are_merged() {
         let mut values: Vec<f64> = (5..=95).rev().map(f64::from).collect();
-        let spline = NaturalSpline::at_quantiles(&mut values, 4);
+        let spline = at_quantiles(&mut values, 4);
         assert_eq!(spline.knots, [5.0, 35.0, 65.0, 95.0]);
-        assert_eq!(NaturalSpline::at_quantiles(&mut [1.0, 1.0, 1.0, 2.0], 5).knots, [1.0, 2.0]);
-        assert_eq!(NaturalSpline::at_quantiles(&mut [3.0; 9], 4).knots, [0.0, 1.0]);
-        assert_eq!(NaturalSpline::at_quantiles(&mut [], 4).knots, [0.0, 1.0]);
-        assert_eq!(NaturalSpline::at_quantiles(&mut [-1e308, 0.0, 1e308], 3).knots, [0.0, 1.0]);
+        assert_eq!(at_quantiles(&mut [1.0, 1.0, 1.0, 2.0], 5).knots, [1.0, 2.0]);
+        assert_eq!(at_quantiles(&mut [3.0; 9], 4).knots, [0.0, 1.0]);
+        assert_eq!(at_quantiles(&mut [], 4).knots, [0.0, 1.0]);
+        assert_eq!(at_quantiles(&mut [-1e308, 0.0, 1e308], 3).knots, [0.0, 1.0]);
     }
 
     #[test]

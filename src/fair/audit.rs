@@ -104,7 +104,8 @@ impl Policy {
         let is_own = || self.certificate.as_ref().is_some_and(|certificate| certificate.was_made_from(panel));
         let own_people = people.sample().is_none().then(is_own);
         let parity_gap = parity_gap(panel, &*self.agent(), &draws.coins, settings.confidence);
-        let Measured { unfairness, mechanism, accepted } = self.unfairness(people, settings, &draws);
+        let Measured { unfairness, mechanism, accepted } =
+            self.unfairness(people, &Values::of(panel)?, settings, &draws);
         let unfairness = unfairness.and_then(|law| {
             let upper = law.upper(settings.confidence);
             contradicted(upper, &parity_gap).map_or(Ok(law), Err)
@@ -142,13 +143,12 @@ impl Policy {
     }
 
     /// The law of the CF metric, and the mechanism in the middle of it.
-    fn unfairness(&self, people: &People, settings: &AuditSettings, draws: &PanelDraws) -> Measured {
+    fn unfairness(&self, people: &People, values: &Values, settings: &AuditSettings, draws: &PanelDraws) -> Measured {
         let (panel, agent) = (people.panel(), self.agent());
-        let values = Values::of(panel);
         // What was said of the people learned from, and what is seen in those judged.
         let measured = |mechanism: &Fitted, law: &dyn Fn() -> Result<UnfairnessLaw, String>| {
             let mut found = self.reservations();
-            found.extend(reservation::of_mechanism(mechanism, &values, people));
+            found.extend(reservation::of_mechanism(mechanism, values, people));
             found.retain(Reservation::is_about_fairness);
             let accepted = found.iter().find(|r| r.about == About::KeptState).map(|r| r.says.clone());
             let unfairness = match (&accepted, found.first()) {

@@ -8,7 +8,7 @@ use crate::estimate::{CrossFitError, StoringError};
 use crate::files::{DataError, WriteError};
 use crate::kernel::learn::FittedQError;
 use crate::kernel::learn::features::PolynomialError;
-use crate::kernel::people::PanelError;
+use crate::kernel::people::{BlocksError, PanelError};
 use crate::kernel::preprocess::StateOverflow;
 use crate::nets::NeuralQError;
 
@@ -27,6 +27,9 @@ pub enum Error {
     /// The mechanism cannot be fitted.
     #[error(transparent)]
     Fit(#[from] FitError),
+    /// People on disk cannot be read back.
+    #[error("people on disk cannot be read: {0}")]
+    Blocks(#[from] BlocksError),
     /// A counterfactual state overflowed.
     #[error(transparent)]
     Overflow(#[from] StateOverflow),

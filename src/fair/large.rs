@@ -6,9 +6,8 @@ use super::{
     Error, Learned, Learner, Manifest, Method, People, Policy, Preprocessing, Seen, StoredQ, ValueClass, reservation,
     warnings,
 };
-use crate::estimate::stable_q::{Coordinates, StableQ, StableSettings, StoredChart, stable_fitted_q_stored};
-use crate::estimate::stored_batch;
-use crate::estimate::{FitError, Fitted, fit_stored};
+use crate::estimate::stable_q::{Coordinates, StableQ, StableSettings, stable_fitted_q};
+use crate::estimate::{FitError, Fitted, Views, fit as fit_mechanism, stored_batch};
 use crate::fair::Features;
 use crate::files::{LargeRead, ReadOptions, Scratch, StoredPanel, read_large, write_preprocessed_blocks};
 use crate::kernel::learn::FittedQError;
@@ -29,13 +28,9 @@ pub struct Memory {
 #[derive(Debug)]
 pub struct LargePeople {
     read: LargeRead,
-    /// Names, columns and remarks about the file; nobody is in its panel.
+    /// Names, columns and remarks about the file; its panel is empty.
     people: People,
-    memory: usize,
 }
-
-/// The share of the memory allowed that numbers held at once may take, in numbers of eight bytes.
-const ROOM: usize = 4 * 8;
 
 impl LargePeople {
     /// Reads a long file in blocks of people, by the rules of [`People::read_with`]. `keep` carries columns along that are not read, for
@@ -47,7 +42,7 @@ impl LargePeople {
         let scratch = Arc::new(Scratch::new(&memory.scratch)?);
         let read = read_large(path, options, memory.bytes, &scratch, keep)?;
         let people = People::without_rows(path, &read);
-        Ok(Self { read, people, memory: memory.bytes })
+        Ok(Self { read, people })
     }
 
     /// [`People::naming_people`].
@@ -76,17 +71,13 @@ impl LargePeople {
         self.read.was_sorted()
     }
 
-    fn room(&self) -> usize {
-        self.memory / ROOM
-    }
-
     fn mechanism(&self, settings: &Preprocessing) -> Result<(Fitted, Vec<f64>), Error> {
         if settings.folds.is_some() {
             return Err(FitError::InMemory { what: "cross-fitting (--folds)", people: self.panel().people() }.into());
         }
         let panel = self.panel();
         let weights = settings.weights_among(panel.levels(), panel.level_shares())?;
-        Ok((fit_stored(panel, &settings.mechanism, self.room())?, weights))
+        Ok((fit_mechanism(panel, &settings.mechanism)?, weights))
     }
 
     /// `alg:cf:1`: fits the mechanism and writes the file back with counterfactual states and rewards, block by block.
@@ -182,9 +173,9 @@ impl Learner {
                 ended: Some(outcome),
             },
         });
-        let mut reservations = reservation::about_stored(panel)?;
+        let mut reservations = reservation::about_data(panel)?;
         if let Some(mechanism) = &policy.mechanism {
-            reservations.extend(reservation::of_mechanism(mechanism, &Values::of_stored(panel)?, people.sketch()));
+            reservations.extend(reservation::of_mechanism(mechanism, &Values::of(panel)?, people.sketch()));
         }
         let policy = policy.with_reservations(reservations);
         let contrast_degree = Some(contrast_degree);
@@ -213,13 +204,12 @@ where
     watch("reconstructing counterfactual states");
     let experience = stored_batch(preprocessor, people.panel())?;
     watch("fitted Q iteration");
-    let StoredChart { fitted, views } =
-        stable_fitted_q_stored(&experience, coordinates, settings, people.room(), &Seen::ranks)?;
-    let StableQ { q, outcome, contrast_degree, .. } = fitted;
+    let StableQ { q, outcome, contrast_degree, .. } = stable_fitted_q(&experience, coordinates, settings)?;
+    let views = Views::from(&experience);
     let (features, weights) = (Features::Winsorised(q.features().clone()), q.weights().to_vec());
     Ok(Fit {
         q: StoredQ::Linear { features, weights },
-        seen: Seen::at_ranks(experience.rows(), &views),
+        seen: Seen::at_ranks(views.rows(), &views.at_ranks(Seen::ranks)?),
         outcome,
         contrast_degree,
     })

@@ -140,12 +140,12 @@ impl Learner {
         let panel = people.panel();
         let state_dim = panel.state_dim();
         let mut notes = Vec::new();
-        let mut reservations = reservation::about_data(panel);
+        let mut reservations = reservation::about_data(panel)?;
         let (mechanism, level_weights, fit) = match self.method {
             Method::Ours => {
                 let done = preprocess(panel, &self.preprocessing, watch)?;
                 notes.extend(done.warnings(people));
-                reservations.extend(reservation::of_mechanism(&done.mechanism, &Values::of(panel), people));
+                reservations.extend(reservation::of_mechanism(&done.mechanism, &Values::of(panel)?, people));
                 let Preprocessed { mechanism, level_weights, experience, .. } = done;
                 watch("fitted Q iteration");
                 let fit = self.fit(&experience, panel, &level_weights)?.stored(&experience);

@@ -2,7 +2,7 @@
 
 use super::{Error, Sample, remarks};
 use crate::files::{Columns, LargeRead, Read, ReadOptions, Repairs, RowConvention, read, write_preprocessed};
-use crate::kernel::people::Panel;
+use crate::kernel::people::{Panel, People as _, Stored};
 use std::path::Path;
 
 /// A panel, with what is needed to write it back or to read more of its kind.
@@ -40,7 +40,17 @@ impl People {
     /// What is known of a file on disk but for its people.
     pub(super) fn without_rows(path: &Path, large: &LargeRead) -> Self {
         let (repairs, notes, layout) = (large.repairs.clone(), large.notes.clone(), large.layout.clone());
-        Self::sampled(path, Read { panel: large.panel.empty(), repairs, times: vec![], notes, layout }, None)
+        Self::sampled(
+            path,
+            Read {
+                panel: Panel::restored(large.panel.shape().clone(), Stored::default()),
+                repairs,
+                times: vec![],
+                notes,
+                layout,
+            },
+            None,
+        )
     }
 
     /// What was read of a file: everybody, or a sample.

@@ -4,9 +4,8 @@
 //! program calls unfairness is then that of a person who felt exactly 4.0 in this world and fractions in the others, and a bound of it is false.
 //! So the width of the categories is compared with how well the rest is known.
 
-use crate::estimate::{FitError, Fitted};
-use crate::files::{DataError, StoredPanel};
-use crate::kernel::people::Panel;
+use crate::estimate::Fitted;
+use crate::kernel::people::{BlocksError, Panel, People, Shape, try_each};
 use std::collections::BTreeMap;
 
 /// A coarse record of one state.
@@ -139,20 +138,14 @@ impl Values {
         }
     }
 
-    /// Of people in memory.
-    pub fn of(panel: &Panel) -> Self {
-        let mut values = Self::empty(panel.state_dim(), panel.levels().len());
-        values.add(panel);
-        values
-    }
-
-    /// Of people on disk.
-    pub fn of_stored(panel: &StoredPanel) -> Result<Self, FitError> {
-        let mut values = Self::empty(panel.state_dim(), panel.levels().len());
-        let failed = |error: DataError| FitError::Scratch(error.to_string());
-        for block in panel.blocks().map_err(failed)? {
-            values.add(&block.map_err(failed)?);
-        }
+    /// Of people in memory or on disk.
+    pub fn of(people: &dyn People) -> Result<Self, BlocksError> {
+        let Shape { levels, state_dim, .. } = people.shape();
+        let mut values = Self::empty(*state_dim, levels.len());
+        try_each(people, |block| {
+            values.add(block);
+            Ok::<(), BlocksError>(())
+        })?;
         Ok(values)
     }
 
@@ -375,7 +368,7 @@ mod tests {
                 .push(Person { id: &format!("{i}"), level, states: &states, actions: &[0; 8], rewards: &[0.0; 8] })
                 .unwrap();
         }
-        Values::of(&builder.finish()).grain(0)
+        Values::of(&builder.finish()).unwrap().grain(0)
     }
 
     /// A tenth of the people, and a ninth of the records: too few to be seen among all.

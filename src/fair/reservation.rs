@@ -3,8 +3,7 @@
 use super::People;
 use super::recorded_steps::{Coarse, Grain, Values};
 use crate::estimate::{Fitted, FittedNoise, Nature, OutputSet};
-use crate::files::{DataError, StoredPanel};
-use crate::kernel::people::Panel;
+use crate::kernel::people::{BlocksError, Panel, People as Source, Shape, try_each};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -87,21 +86,14 @@ impl DataAlone {
     }
 }
 
-/// Why people in memory leave nothing to learn.
-pub(super) fn about_data(panel: &Panel) -> Vec<Reservation> {
-    let mut found =
-        DataAlone { levels: panel.levels().len(), actions: panel.action_names().len(), ..DataAlone::default() };
-    found.add(panel);
-    found.reservations()
-}
-
-/// The same of people on disk.
-pub(super) fn about_stored(panel: &StoredPanel) -> Result<Vec<Reservation>, DataError> {
-    let mut found =
-        DataAlone { levels: panel.levels().len(), actions: panel.action_names().len(), ..DataAlone::default() };
-    for block in panel.blocks()? {
-        found.add(&block?);
-    }
+/// Why people leave nothing to learn.
+pub(super) fn about_data(people: &dyn Source) -> Result<Vec<Reservation>, BlocksError> {
+    let Shape { levels, actions, .. } = people.shape();
+    let mut found = DataAlone { levels: levels.len(), actions: actions.len(), ..DataAlone::default() };
+    try_each(people, |block| {
+        found.add(block);
+        Ok::<(), BlocksError>(())
+    })?;
     Ok(found.reservations())
 }
 

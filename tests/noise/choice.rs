@@ -86,9 +86,9 @@ fn a_weight_of_two_is_the_person_twice() {
     for (place, &i) in twice.iter().enumerate() {
         builder.push(Person { id: &place.to_string(), ..panel.person(i) }).unwrap();
     }
-    let doubled = noise.refit_around(&fitted, &[], &builder.finish(), &vec![1.0; twice.len()]);
-    let weighted = noise.refit_around(&fitted, &[], &panel, &weights);
-    let plain = noise.refit_around(&fitted, &[], &panel, &vec![1.0; 120]);
+    let doubled = noise.refit_around(&fitted, &[], &builder.finish(), None).unwrap();
+    let weighted = noise.refit_around(&fitted, &[], &panel, Some(&weights)).unwrap();
+    let plain = noise.refit_around(&fitted, &[], &panel, None).unwrap();
     let spread = |noise: &counterfair::estimate::FittedNoise| {
         let mut all = vec![];
         for level in 0..2 {

@@ -1,7 +1,5 @@
 //! A kernel density of standardised residuals, for scoring people who were not used to fit it.
 
-use crate::kernel::numeric::{column_moments, quantile};
-
 /// The grid spans ±8 standard deviations in steps of 1/32; normal noise leaves it once in 10¹⁵.
 const REACH: f64 = 8.0;
 const CELLS: usize = 512;
@@ -13,39 +11,24 @@ pub(super) struct Density {
 }
 
 impl Density {
-    /// With Silverman's bandwidth 0.9 min(sd, IQR/1.34) n^(−1/5). `None` when there are fewer than two residuals or they do not vary.
-    pub fn fit(values: &mut [f64]) -> Option<Self> {
-        let n = values.len() as f64;
-        values.sort_by(f64::total_cmp);
-        values.get(1)?;
-        let sd = column_moments(values, 1, 1).1[0].sqrt();
-        let quartiles = quantile(values, 0.75) - quantile(values, 0.25);
-        let mut mass = Vec::new();
-        values.iter().for_each(|x| Self::add_mass(&mut mass, *x, n));
-        Self::of_mass(n, sd, quartiles, &mass)
-    }
-
     /// Points of the grid.
     pub const POINTS: usize = CELLS + 1;
 
-    /// Shares 1/n of a residual between the two points of the grid that it lies between.
-    pub fn add_mass(mass: &mut Vec<f64>, x: f64, n: f64) {
+    /// Shares a residual between the two points of the grid that it lies between.
+    pub fn add_mass(mass: &mut Vec<f64>, x: f64) {
         mass.resize(Self::POINTS, 0.0);
         let at = ((x + REACH) / (2.0 * REACH / CELLS as f64)).clamp(0.0, CELLS as f64);
         let cell = (at as usize).min(CELLS - 1);
         let share = at - cell as f64;
-        mass[cell] += (1.0 - share) / n;
-        mass[cell + 1] += share / n;
+        mass[cell] += 1.0 - share;
+        mass[cell + 1] += share;
     }
 
-    /// From the number of residuals, their standard deviation, the distance between their quartiles and their counts on the grid.
-    pub fn of_sums(n: f64, sd: f64, quartiles: f64, counts: &[f64]) -> Option<Self> {
-        Self::of_mass(n, sd, quartiles, &counts.iter().map(|m| m / n).collect::<Vec<f64>>())
-    }
-
-    fn of_mass(n: f64, sd: f64, quartiles: f64, mass: &[f64]) -> Option<Self> {
+    /// From the number of residuals, their standard deviation, the distance between their quartiles and their mass on the grid, with Silverman's
+    /// bandwidth 0.9 min(sd, IQR/1.34) n^(−1/5). `None` when there are fewer than two residuals or they do not vary.
+    pub fn of_sums(n: f64, sd: f64, quartiles: f64, mass: &[f64]) -> Option<Self> {
         let width = if quartiles > 0.0 { sd.min(quartiles / 1.34) } else { sd };
-        if width.is_nan() || width <= 0.0 {
+        if n < 2.0 || width.is_nan() || width <= 0.0 {
             return None;
         }
         let bandwidth = 0.9 * width * n.powf(-0.2);
@@ -57,7 +40,7 @@ impl Density {
         let mut values = vec![0.0; CELLS + 1];
         for (i, m) in mass.iter().enumerate().filter(|(_, m)| **m > 0.0) {
             for j in i.saturating_sub(reach)..=(i + reach).min(CELLS) {
-                values[j] += m * kernel[i.abs_diff(j)] / total;
+                values[j] += m / n * kernel[i.abs_diff(j)] / total;
             }
         }
         Some(Self { values, count: n })
@@ -81,13 +64,24 @@ impl Density {
 mod tests {
     use super::*;
     use crate::kernel::numeric::quadrature::normal_pdf;
-    use crate::kernel::numeric::{Stream, fill_standard_normal};
+    use crate::kernel::numeric::{Moments, Stream, fill_standard_normal, quantile};
+
+    fn fit(mut values: Vec<f64>) -> Option<Density> {
+        values.sort_by(f64::total_cmp);
+        let (mut moments, mut mass) = (Moments::default(), vec![]);
+        for x in &values {
+            moments.add(*x);
+            Density::add_mass(&mut mass, *x);
+        }
+        let quartiles = values.first().map_or(0.0, |_| quantile(&values, 0.75) - quantile(&values, 0.25));
+        Density::of_sums(values.len() as f64, moments.sd(), quartiles, &mass)
+    }
 
     #[test]
     fn a_density_integrates_to_one_and_is_near_the_law_of_its_residuals() {
         let mut values = vec![0.0; 4000];
         fill_standard_normal(&mut Stream::new(5).rng(), &mut values);
-        let density = Density::fit(&mut values).unwrap();
+        let density = fit(values).unwrap();
         let step = 0.01;
         // The Cauchy part has 1/4001 of the mass, a third of a hundredth of it beyond ±100.
         let mass: f64 = (-10_000..10_000).map(|i| density.log(step * f64::from(i)).exp() * step).sum();
@@ -101,10 +95,6 @@ mod tests {
 
     #[test]
     fn residuals_that_do_not_vary_have_no_density() {
-        assert!(
-            Density::fit(&mut [1.0; 9]).is_none()
-                && Density::fit(&mut [1.0]).is_none()
-                && Density::fit(&mut []).is_none()
-        );
+        assert!(fit(vec![1.0; 9]).is_none() && fit(vec![1.0]).is_none() && fit(vec![]).is_none());
     }
 }

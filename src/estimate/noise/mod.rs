@@ -1,25 +1,33 @@
 //! Noise fitted to data: its spread and shape, on the rung that was asked for or that the data choose.
+//!
+//! | question | file |
+//! |---|---|
+//! | what is left of outputs once their means are taken away, and of what does its spread depend? | `residuals` |
+//! | which rung? | `choice`, by `density` of people left out |
+//! | how far does noise spread, and which law has it? | `fitting`, by `spread` and `shape` |
+//! | what was chosen? | `report` |
+//!
+//! Each is a few passes over residuals, which are kept where people are in memory and made anew from each block where they are on disk.
 
 mod choice;
 mod density;
+mod fitting;
 mod report;
 mod residuals;
 mod shape;
 mod spread;
-mod stored;
 
 pub use report::{Candidate, Nature, NoiseReport, OutputReport, Score};
 pub use spread::SpreadForm;
-pub(super) use stored::StoredNoise;
 
-use super::{Fitted, RegressionReport};
+use super::{FitError, Fitted, RegressionReport};
 use crate::kernel::model::{Mechanism, NoiseLaw, Output, Rung};
 use crate::kernel::numeric::Stream;
-use crate::kernel::people::Panel;
-use choice::{Judge, folds};
-use residuals::{Inputs, MANY, Residuals, Row};
+use crate::kernel::people::{Panel, People};
+use fitting::fit_plans;
+use residuals::{Inputs, ResidualSource};
 use serde::{Deserialize, Serialize};
-use shape::{Shape, knots};
+use shape::Shape;
 use spread::Spread;
 
 /// The noise model to fit.
@@ -70,6 +78,9 @@ pub(crate) const NOISELESS: f64 = 1e-9;
 /// An output that takes at most this many values, each of them often, does not determine its noise.
 const FEW: usize = 12;
 
+/// Different values are not counted further.
+const MANY: usize = 64;
+
 /// Spread and shape of every output's noise, fitted to residuals.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FittedNoise {
@@ -96,49 +107,49 @@ struct OutputNoise {
 
 impl FittedNoise {
     /// Chooses a rung for each output and fits it to residuals around the means.
-    pub(super) fn choose(means: &Fitted, panel: &Panel, choice: NoiseChoice, keep: OutputSet, stream: Stream) -> Self {
-        let (p, levels) = (panel.state_dim(), panel.levels().len());
-        let inputs = Inputs::of(panel);
-        let residuals = Residuals::of(means, means.reports(), &inputs, panel);
-        let (folds, weights) = (folds(panel.ids(), stream), vec![1.0; panel.people()]);
-        let mut outputs = Vec::new();
-        let mut reports = Vec::new();
-        for output in 0..=p {
-            let rows = &residuals.outputs[output];
-            let nature = nature(&residuals, output, keep);
-            let mut report = OutputReport {
-                output,
-                is_reward: output == p,
-                rung: Rung::Additive,
-                spread: SpreadForm::Common,
-                first_apart: false,
-                knots: 0,
-                nature,
-                scores: vec![],
-            };
-            let mut noise = OutputNoise::additive(levels, output < p);
-            noise.kept = nature == Nature::Kept;
-            let is_open = match nature {
-                Nature::Continuous => choice != NoiseChoice::Additive,
-                Nature::FewValues(_) => matches!(choice, NoiseChoice::Scale | NoiseChoice::Rank),
-                Nature::Noiseless | Nature::Kept => false,
-            };
-            if is_open {
-                let width = inputs.width();
-                let judge = Judge { rows, inputs: &residuals.inputs, width, levels, folds: &folds };
-                let plan = Plan::choose(&judge, choice, &weights, &mut report.scores);
-                if let Some(fitted) = plan.and_then(|plan| plan.fit(rows, &residuals.inputs, width, levels, &weights)) {
-                    report.rung = fitted.rung();
-                    report.spread = fitted.spread.form;
-                    report.first_apart = fitted.first_shape.is_some();
-                    report.knots = fitted.shape.as_ref().map_or(0, Shape::knots);
-                    noise = fitted;
-                }
-            }
-            outputs.push(noise);
-            reports.push(report);
+    pub(super) fn choose(
+        means: &Fitted,
+        people: &dyn People,
+        choice: NoiseChoice,
+        keep: OutputSet,
+        stream: Stream,
+    ) -> Result<Self, FitError> {
+        let inputs = Inputs::of(people)?;
+        let source = ResidualSource::new(people, &inputs, (means, means.reports()), None, Some(stream));
+        let (levels, p) = (source.levels(), source.outputs() - 1);
+        let natures = natures(&source, keep)?;
+        let is_open = |nature: Nature| match nature {
+            Nature::Continuous => choice != NoiseChoice::Additive,
+            Nature::FewValues(_) => matches!(choice, NoiseChoice::Scale | NoiseChoice::Rank),
+            Nature::Noiseless | Nature::Kept => false,
+        };
+        let open: Vec<usize> = (0..=p).filter(|&output| is_open(natures[output])).collect();
+        let mut plans: Vec<Option<NoisePlan>> = vec![None; p + 1];
+        let mut scores: Vec<Vec<Score>> = vec![vec![]; p + 1];
+        for (&output, found) in open.iter().zip(choice::plans(&source, &open, choice)?) {
+            (plans[output], scores[output]) = (found.plan, found.scores);
         }
-        Self::new(inputs, outputs, levels, NoiseReport { outputs: reports })
+        let fitted = fit_plans(&source, &plans)?.into_iter().zip(&natures).enumerate();
+        let or_additive = |(output, (fitted, nature)): (usize, (Option<OutputNoise>, &Nature))| {
+            fitted.unwrap_or_else(|| OutputNoise {
+                kept: *nature == Nature::Kept,
+                ..OutputNoise::additive(levels, output < p)
+            })
+        };
+        let outputs: Vec<OutputNoise> = fitted.map(or_additive).collect();
+        let report = |(output, (noise, scores)): (usize, (&OutputNoise, Vec<Score>))| OutputReport {
+            output,
+            is_reward: output == p,
+            rung: noise.rung(),
+            spread: noise.spread.form,
+            first_apart: noise.first_shape.is_some(),
+            knots: noise.shape.as_ref().map_or(0, Shape::knots),
+            nature: natures[output],
+            scores,
+        };
+        let report = NoiseReport { outputs: outputs.iter().zip(scores).enumerate().map(report).collect() };
+        drop(source);
+        Ok(Self::new(inputs, outputs, levels, report))
     }
 
     fn new(inputs: Inputs, outputs: Vec<OutputNoise>, levels: usize, report: NoiseReport) -> Self {
@@ -147,38 +158,35 @@ impl FittedNoise {
         Self { inputs, outputs, initial, report }
     }
 
-    /// The same rungs, forms and knots fitted once more, to residuals around other means and with a weight for each person of the panel.
+    /// The same rungs, forms and knots fitted once more: to residuals around other means, with a weight for each person.
     ///
     /// What people with positive weight do not determine stays as it was.
-    ///
-    /// # Panics
-    /// If there is not one weight a person, or the panel has another shape.
-    pub fn refit(&self, means: &Fitted, panel: &Panel, weights: &[f64]) -> Self {
-        self.refit_around(means, means.reports(), panel, weights)
+    pub(super) fn refit(&self, means: &Fitted, people: &dyn People, weights: Option<&[f64]>) -> Result<Self, FitError> {
+        self.refit_around(means, means.reports(), people, weights)
     }
 
-    /// [`refit`](Self::refit) around any means; the reports say how many degrees of freedom each level's regression spent.
+    /// The same around the means of any mechanism; the reports say how many degrees of freedom each level's regression spent. Without weights
+    /// each person counts once.
+    ///
+    /// # Errors
+    /// [`FitError::Blocks`] when people on disk cannot be read.
     ///
     /// # Panics
-    /// As [`refit`](Self::refit).
+    /// If there is not one weight for each person, or people have another shape.
     pub fn refit_around(
         &self,
-        means: &impl Mechanism,
+        means: &dyn Mechanism,
         reports: &[RegressionReport],
-        panel: &Panel,
-        weights: &[f64],
-    ) -> Self {
-        assert_eq!(weights.len(), panel.people(), "one weight a person");
-        assert_eq!(panel.state_dim() + 1, self.outputs.len(), "a panel of the same shape");
-        let (levels, width) = (panel.levels().len(), self.inputs.width());
-        assert_eq!(levels, self.initial.len(), "a panel of the same shape");
-        let residuals = Residuals::of(means, reports, &self.inputs, panel);
-        let refitted = self.outputs.iter().zip(&residuals.outputs).map(|(noise, rows)| {
-            let fitted = noise.plan().and_then(|plan| plan.fit(rows, &residuals.inputs, width, levels, weights));
-            fitted.unwrap_or_else(|| noise.clone())
-        });
-        let outputs = refitted.collect();
-        Self::new(self.inputs.clone(), outputs, levels, self.report.clone())
+        people: &dyn People,
+        weights: Option<&[f64]>,
+    ) -> Result<Self, FitError> {
+        assert!(weights.is_none_or(|weights| weights.len() == people.people()), "one weight for each person");
+        let source = ResidualSource::new(people, &self.inputs, (means, reports), weights, None);
+        assert_eq!((source.outputs(), source.levels()), (self.outputs.len(), self.initial.len()), "the same shape");
+        let plans: Vec<Option<NoisePlan>> = self.outputs.iter().map(OutputNoise::plan).collect();
+        let fitted = fit_plans(&source, &plans)?.into_iter().zip(&self.outputs);
+        let outputs = fitted.map(|(fitted, old)| fitted.unwrap_or_else(|| old.clone())).collect();
+        Ok(Self::new(self.inputs.clone(), outputs, source.levels(), self.report.clone()))
     }
 
     /// What was chosen, and why.
@@ -189,6 +197,13 @@ impl FittedNoise {
     /// Whether every output's noise is merely added, and none is kept.
     pub fn is_additive(&self) -> bool {
         self.outputs.iter().all(|output| output.additive && !output.kept)
+    }
+
+    /// The outputs whose spread varies.
+    pub(super) fn precise_outputs(&self) -> Vec<usize> {
+        let varies =
+            |output: &OutputNoise| !output.additive && !output.kept && output.spread.form != SpreadForm::Common;
+        (0..self.outputs.len()).filter(|&j| varies(&self.outputs[j])).collect()
     }
 
     /// 1/σ² at every decision of a panel for each output whose spread varies (`None` for the others): weights for its regression.
@@ -278,18 +293,19 @@ impl OutputNoise {
     }
 
     /// What there is to fit again; `None` where noise is added or kept.
-    fn plan(&self) -> Option<Plan> {
+    fn plan(&self) -> Option<NoisePlan> {
         if self.additive || self.kept {
             return None;
         }
         let knots = self.shape.as_ref().map(Shape::knots);
         let first_knots = self.first_shape.as_ref().map(Shape::knots);
-        Some(Plan { form: self.spread.form, knots, first_knots })
+        Some(NoisePlan { form: self.spread.form, knots, first_knots })
     }
 }
 
 /// What to fit for one output: the form of its spread and the knots of its laws.
-struct Plan {
+#[derive(Debug, Clone, Copy)]
+struct NoisePlan {
     form: SpreadForm,
     /// Of each level's law; `None` below the rank rung.
     knots: Option<usize>,
@@ -297,65 +313,42 @@ struct Plan {
     first_knots: Option<usize>,
 }
 
-impl Plan {
-    fn choose(judge: &Judge, choice: NoiseChoice, weights: &[f64], scores: &mut Vec<Score>) -> Option<Self> {
-        let least = if choice == NoiseChoice::Scale { SpreadForm::PerLevel } else { SpreadForm::Common };
-        let form = judge.spread(least, scores);
-        let mut plan = Self { form, knots: None, first_knots: None };
-        if choice == NoiseChoice::Scale || choice == NoiseChoice::Additive {
-            return Some(plan);
+/// What kind of output each is.
+fn natures(source: &ResidualSource, keep: OutputSet) -> Result<Vec<Nature>, FitError> {
+    let p = source.outputs() - 1;
+    let (mut largest, mut size, mut rows) = (vec![0.0f64; p + 1], vec![0.0f64; p + 1], vec![0; p + 1]);
+    let mut seen: Vec<Vec<f64>> = vec![vec![]; p + 1];
+    source.each(|block| {
+        for (output, residuals) in block.residuals.outputs.iter().enumerate() {
+            rows[output] += residuals.len();
+            largest[output] = residuals.iter().fold(largest[output], |most, r| most.max(r.value.abs()));
+            size[output] = size[output].max(block.residuals.size[output]);
         }
-        let spread = Spread::fit(form, judge.rows, judge.inputs, judge.width, judge.levels, weights)?;
-        let standardised = standardise(&spread, judge.rows, judge.inputs, judge.width);
-        let (is_apart, by_level) = judge.shape(&standardised, scores);
-        if by_level || choice == NoiseChoice::Rank {
-            let first = judge.rows.iter().filter(|row| row.decision.is_none()).count();
-            let later = judge.rows.len() - first;
-            plan.knots = Some(knots(if is_apart { later } else { first + later }, judge.levels));
-            plan.first_knots = is_apart.then(|| knots(first, judge.levels));
+        (0..p).for_each(|j| meet(&mut seen[j], block.panel.states().iter().skip(j).step_by(p)));
+        meet(&mut seen[p], block.panel.rewards().iter());
+    })?;
+    let nature = |output: usize| {
+        if keep.contains(output) {
+            return Nature::Kept;
         }
-        Some(plan)
-    }
-
-    /// `None` when the residuals do not determine it, or there is nothing but an additive rung in it.
-    fn fit(&self, rows: &[Row], inputs: &[f64], width: usize, levels: usize, weights: &[f64]) -> Option<OutputNoise> {
-        if self.form == SpreadForm::Common && self.knots.is_none() {
-            return None;
+        if largest[output] <= NOISELESS * size[output] {
+            return Nature::Noiseless;
         }
-        let spread = Spread::fit(self.form, rows, inputs, width, levels, weights)?;
-        let (mut shape, mut first_shape) = (None, None);
-        if let Some(knots) = self.knots {
-            let standardised = standardise(&spread, rows, inputs, width);
-            let gather = |pass: &dyn Fn(&Row) -> bool| {
-                let mut by_level = vec![vec![]; levels];
-                for (row, e) in rows.iter().zip(&standardised).filter(|(row, _)| pass(row)) {
-                    by_level[row.level].push((*e, weights[row.person]));
-                }
-                by_level
-            };
-            let apart = self.first_knots.is_some();
-            shape = Some(Shape::fit(&mut gather(&|row| !apart || row.decision.is_some()), knots)?);
-            if let Some(knots) = self.first_knots {
-                first_shape = Some(Shape::fit(&mut gather(&|row| row.decision.is_none()), knots)?);
-            }
-        }
-        Some(OutputNoise { kept: false, additive: false, spread, shape, first_shape })
-    }
+        let values = seen[output].len();
+        let is_few = values <= FEW.min(MANY) && rows[output] >= 5 * values;
+        if is_few { Nature::FewValues(values) } else { Nature::Continuous }
+    };
+    Ok((0..=p).map(nature).collect())
 }
 
-fn standardise(spread: &Spread, rows: &[Row], inputs: &[f64], width: usize) -> Vec<f64> {
-    rows.iter().map(|row| row.residual * (-spread.log_at(row, inputs, width)).exp()).collect()
-}
-
-fn nature(residuals: &Residuals, output: usize, keep: OutputSet) -> Nature {
-    if keep.contains(output) {
-        return Nature::Kept;
+/// Adds values to the sorted ones that were seen, up to [`MANY`].
+fn meet<'a>(seen: &mut Vec<f64>, values: impl Iterator<Item = &'a f64>) {
+    for value in values {
+        if seen.len() == MANY {
+            break;
+        }
+        if let Err(at) = seen.binary_search_by(|x| x.total_cmp(value)) {
+            seen.insert(at, *value);
+        }
     }
-    let rows = &residuals.outputs[output];
-    let largest = rows.iter().fold(0.0f64, |most, row| most.max(row.residual.abs()));
-    if largest <= NOISELESS * residuals.size[output] {
-        return Nature::Noiseless;
-    }
-    let values = residuals.distinct[output];
-    if values <= FEW.min(MANY) && rows.len() >= 5 * values { Nature::FewValues(values) } else { Nature::Continuous }
 }

@@ -9,7 +9,7 @@ use std::fmt;
 /// The noise of every output: p state coordinates, then the reward.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NoiseReport {
-    /// One an output.
+    /// One per output.
     pub outputs: Vec<OutputReport>,
 }
 
@@ -58,7 +58,7 @@ pub struct Score {
     pub model: Candidate,
     /// The simpler one it is compared with.
     pub over: Candidate,
-    /// Mean gain in log score a person; above one standard error the richer model is taken.
+    /// Mean gain in log score per person; above one standard error the richer model is taken.
     pub gain: Estimate,
     /// Whether it was.
     pub is_chosen: bool,

@@ -27,30 +27,13 @@ pub(super) const STEEPEST: f64 = 8.0;
 /// Fewest and most knots.
 const KNOTS: std::ops::RangeInclusive<usize> = 8..=60;
 
-/// M = ½ √(residuals a level), from 8 to 60.
+/// M = ½ √(residuals per level), from 8 to 60.
 pub(super) fn knots(residuals: usize, levels: usize) -> usize {
     let m = 0.5 * (residuals as f64 / levels as f64).sqrt();
     (m.round() as usize).clamp(*KNOTS.start(), *KNOTS.end())
 }
 
 impl Shape {
-    /// From each level's standardised residuals with their weights; `None` when a level has fewer residuals than knots.
-    pub fn fit(by_level: &mut [Vec<(f64, f64)>], count: usize) -> Option<Self> {
-        let weight = |values: &[(f64, f64)]| values.iter().map(|(_, w)| w).sum::<f64>();
-        let total: f64 = by_level.iter().map(|values| weight(values)).sum();
-        let (mut quantiles, mut shares) = (Vec::new(), Vec::new());
-        for values in by_level.iter_mut() {
-            values.retain(|(_, w)| *w > 0.0);
-            if values.len() < count {
-                return None;
-            }
-            values.sort_by(|a, b| a.0.total_cmp(&b.0));
-            shares.push(weight(values) / total);
-            quantiles.push(weighted_quantiles(values, count));
-        }
-        Self::of_quantiles(quantiles, &shares)
-    }
-
     /// From each level's quantiles, and the share of all weight that each level has.
     pub fn of_quantiles(mut quantiles: Vec<Vec<f64>>, shares: &[f64]) -> Option<Self> {
         let mut common = vec![0.0; quantiles.first().map_or(0, Vec::len)];
@@ -97,7 +80,7 @@ impl Shape {
 }
 
 /// Quantiles at (m − ½)/M of sorted values; value i stands at the middle of its own weight.
-fn weighted_quantiles(sorted: &[(f64, f64)], count: usize) -> Vec<f64> {
+pub(super) fn weighted_quantiles(sorted: &[(f64, f64)], count: usize) -> Vec<f64> {
     let total: f64 = sorted.iter().map(|(_, w)| w).sum();
     let mut knots = Vec::with_capacity(count);
     let (mut i, mut below) = (0, 0.0);
@@ -153,7 +136,7 @@ fn broken_line(xs: &[f64], ys: &[f64], x: f64) -> f64 {
     if x >= xs[last] {
         return ys[last] + (x - xs[last]) * (ys[last] - ys[last - 2]) / (xs[last] - xs[last - 2]);
     }
-    // A number that is none lands in the last interval and comes out as itself.
+    // NaN falls into the last interval and stays NaN.
     let i = xs.partition_point(|knot| *knot <= x).clamp(1, last) - 1;
     ys[i] + (x - xs[i]) * (ys[i + 1] - ys[i]) / (xs[i + 1] - xs[i])
 }
@@ -183,6 +166,17 @@ mod tests {
         values
     }
 
+    fn fit(levels: &[Vec<f64>], count: usize) -> Option<Shape> {
+        let own = |values: &Vec<f64>| {
+            let mut sorted = weighted(values);
+            sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+            weighted_quantiles(&sorted, count)
+        };
+        let total: usize = levels.iter().map(Vec::len).sum();
+        let shares: Vec<f64> = levels.iter().map(|values| values.len() as f64 / total as f64).collect();
+        Shape::of_quantiles(levels.iter().map(own).collect(), &shares)
+    }
+
     #[test]
     fn quantiles_stand_in_the_middle_of_their_weight() {
         // Four values at ⅛, ⅜, ⅝, ⅞: two knots at ¼ and ¾ lie half way between them.
@@ -198,8 +192,7 @@ mod tests {
         let skewed: Vec<f64> = normal(2, 900).iter().map(|x| (0.8 * x).exp()).collect();
         // A third level with many ties.
         let tied: Vec<f64> = normal(3, 700).iter().map(|x| x.round()).collect();
-        let mut levels = [weighted(&normal(1, 500)), weighted(&skewed), weighted(&tied)];
-        let shape = Shape::fit(&mut levels, knots(2100, 3)).unwrap();
+        let shape = fit(&[normal(1, 500), skewed, tied], knots(2100, 3)).unwrap();
         assert_eq!(shape.knots(), 13);
         assert!(shape.is_consistent(3));
         for level in 0..3 {
@@ -226,7 +219,7 @@ mod tests {
         // Level 1 is e^x of level 0's values: so is the map, at the knots.
         let base: Vec<f64> = (0..200).map(|i| -1.0 + 0.01 * f64::from(i)).collect();
         let other: Vec<f64> = base.iter().map(|x| x.exp()).collect();
-        let shape = Shape::fit(&mut [weighted(&base), weighted(&other)], 10).unwrap();
+        let shape = fit(&[base, other], 10).unwrap();
         for knot in &shape.levels[0] {
             let carried = shape.of_common(1, shape.to_common(0, *knot));
             // Quantiles between two values are linear there: off by the curvature over a hundredth.
@@ -238,9 +231,8 @@ mod tests {
     }
 
     #[test]
-    fn too_few_residuals_make_no_shape() {
-        assert!(Shape::fit(&mut [weighted(&normal(1, 100)), weighted(&normal(2, 7))], 8).is_none());
-        assert!(Shape::fit(&mut [vec![(1.0, 1.0); 50], vec![(1.0, 1.0); 50]], 8).is_none(), "no spread");
+    fn residuals_that_do_not_vary_make_no_shape() {
+        assert!(fit(&[vec![1.0; 50], vec![1.0; 50]], 8).is_none());
         assert_eq!((knots(10, 2), knots(1800, 2), knots(10_000_000, 2)), (8, 15, 60));
     }
 }

@@ -1,7 +1,10 @@
 //! σ(x, z): how far noise spreads, by Gaussian pseudo-likelihood.
 
-use super::residuals::{Inputs, Row};
+use super::choice::FOLDS;
+use super::residuals::{Inputs, Residual, ResidualSource, Residuals};
+use crate::estimate::FitError;
 use crate::kernel::numeric::small::{dot, solve};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// What σ depends on; each form contains the ones before it.
@@ -52,52 +55,23 @@ impl Spread {
         }
     }
 
-    /// Fits a form to residuals, each with the weight of its person. `None` when the residuals do not determine it.
-    ///
-    /// # Equation
-    /// ```text
-    /// γ minimises Σ w (2 γ·x + r² exp(−2 γ·x));   γ ← γ + ½ (Σ w x xᵀ)⁻¹ Σ w x (r² exp(−2 γ·x) − 1)
-    /// ```
-    /// For a constant this is the root mean square in closed form.
-    pub fn fit(
-        form: SpreadForm,
-        rows: &[Row],
-        inputs: &[f64],
-        width: usize,
-        levels: usize,
-        weights: &[f64],
-    ) -> Option<Self> {
-        let firsts = root_mean_squares(rows.iter().filter(|row| row.decision.is_none()), levels, weights, form);
-        let has_first = rows.iter().any(|row| row.decision.is_none());
-        let constants = root_mean_squares(rows.iter().filter(|row| row.decision.is_some()), levels, weights, form);
-        let has_later = rows.iter().any(|row| row.decision.is_some());
-        let first = if has_first { firsts? } else { vec![] };
-        // A panel of first states alone has no transitions whose spread could be known.
-        let constants = if has_later { constants? } else { vec![1.0; levels] };
-        let log = match form {
-            SpreadForm::Common | SpreadForm::PerLevel => constants.iter().map(|σ| vec![σ.ln()]).collect(),
-            SpreadForm::LogLinear => (0..levels)
-                .map(|level| {
-                    let own = || rows.iter().filter(|row| row.level == level);
-                    log_linear(own(), inputs, width, weights, constants[level].ln())
-                })
-                .collect::<Option<_>>()?,
-        };
-        Some(Self { form, first, log })
-    }
-
     /// log σ of one residual.
-    pub fn log_at(&self, row: &Row, inputs: &[f64], width: usize) -> f64 {
-        match row.decision {
-            None => self.first[row.level].ln(),
+    pub fn log_at(&self, residual: &Residual, residuals: &Residuals) -> f64 {
+        match residual.decision {
+            None => self.first[residual.level].ln(),
             Some(at) => {
-                let γ = &self.log[row.level];
-                if γ.len() == 1 { γ[0] } else { dot(γ, &inputs[at * width..(at + 1) * width]) }
+                let γ = &self.log[residual.level];
+                if γ.len() == 1 { γ[0] } else { dot(γ, residuals.input(at)) }
             }
         }
     }
 
-    /// Writes σ at one level for every `step`-th place of `out` from `start` on, one a row.
+    /// A residual in units of its σ.
+    pub fn standardised(&self, residual: &Residual, residuals: &Residuals) -> f64 {
+        residual.value * (-self.log_at(residual, residuals)).exp()
+    }
+
+    /// Writes σ at one level for every `step`-th place of `out` from `start` on, one per row.
     pub fn fill(
         &self,
         level: usize,
@@ -134,62 +108,182 @@ impl Spread {
     }
 }
 
-/// √(Σ w r² / Σ w) at each level, or the same for all; `None` when a level has no residuals or they are all 0.
-fn root_mean_squares<'a>(
-    rows: impl Iterator<Item = &'a Row>,
-    levels: usize,
-    weights: &[f64],
-    form: SpreadForm,
-) -> Option<Vec<f64>> {
-    let (mut squares, mut total) = (vec![0.0; levels], vec![0.0; levels]);
-    for row in rows {
-        let at = if form == SpreadForm::Common { 0 } else { row.level };
-        squares[at] += weights[row.person] * row.residual * row.residual;
-        total[at] += weights[row.person];
-    }
-    mean_squares(squares, total, form)
+/// A spread to fit: that of one output, to all people or without those of a fold.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SpreadTask {
+    pub output: usize,
+    pub form: SpreadForm,
+    pub without: Option<usize>,
 }
 
-/// √(Σ w r² / Σ w) from the two sums at each level, which a common spread adds up.
-pub(super) fn mean_squares(mut squares: Vec<f64>, mut total: Vec<f64>, form: SpreadForm) -> Option<Vec<f64>> {
-    if form == SpreadForm::Common {
-        let levels = squares.len();
-        (squares, total) = (vec![squares.iter().sum(); levels], vec![total.iter().sum(); levels]);
+impl SpreadTask {
+    /// Whether a person's residuals are fitted to.
+    fn takes(&self, residuals: &Residuals, person: usize) -> bool {
+        self.without.is_none_or(|fold| residuals.folds[person] != fold)
     }
-    let roots: Vec<f64> = squares.iter().zip(&total).map(|(s, n)| (s / n).sqrt()).collect();
-    roots.iter().all(|σ| *σ > 0.0 && σ.is_finite()).then_some(roots)
 }
 
-fn log_linear<'a>(
-    rows: impl Iterator<Item = &'a Row> + Clone,
-    inputs: &[f64],
-    width: usize,
-    weights: &[f64],
-    start: f64,
-) -> Option<Vec<f64>> {
-    let rows: Vec<(&[f64], f64, f64)> = rows
-        .filter_map(|row| {
-            row.decision.map(|at| (&inputs[at * width..(at + 1) * width], row.residual, weights[row.person]))
-        })
-        .filter(|(_, _, weight)| *weight > 0.0)
-        .collect();
-    if is_undetermined(rows.iter().map(|(_, _, w)| w).sum(), width) {
-        return None;
+/// Fits spreads to residuals, each with the weight of its person. `None` where the residuals do not determine one.
+///
+/// # Equation
+/// ```text
+/// γ minimises Σ w (2 γ·x + r² exp(−2 γ·x));   γ ← γ + ½ (Σ w x xᵀ)⁻¹ Σ w x (r² exp(−2 γ·x) − 1)
+/// ```
+/// For a constant this is the root mean square in closed form.
+///
+/// # Errors
+/// Those of people on disk.
+pub(super) fn fit_spreads(source: &ResidualSource, tasks: &[SpreadTask]) -> Result<Vec<Option<Spread>>, FitError> {
+    // As many outputs at a time as there is room for the products of their inputs.
+    let size = tasks.iter().filter(|task| task.form == SpreadForm::LogLinear).count().min(FOLDS + 1);
+    let each = (size * source.levels()).saturating_mul(source.inputs.width().pow(2)).max(1);
+    let at_once = (source.people.room() / each).max(1);
+    let mut found = Vec::new();
+    let mut rest = tasks;
+    while let Some(first) = rest.first() {
+        let last = first.output + at_once;
+        let (now, later) = rest.split_at(rest.partition_point(|task| task.output < last));
+        found.extend(fit_together(source, now)?);
+        rest = later;
     }
-    let mut matrix = vec![0.0; width * width];
-    for (x, _, w) in &rows {
-        for i in 0..width {
-            for j in 0..width {
-                matrix[i * width + j] += w * x[i] * x[j];
-            }
+    Ok(found)
+}
+
+fn fit_together(source: &ResidualSource, tasks: &[SpreadTask]) -> Result<Vec<Option<Spread>>, FitError> {
+    let (levels, width) = (source.levels(), source.inputs.width());
+    let squares = squares_by_fold(source)?;
+    let mut found: Vec<Option<Spread>> = Vec::new();
+    let mut scorings = Vec::new();
+    for &task in tasks {
+        let (own, any) =
+            (squares[task.output].without(task.without, levels), squares[task.output].without(None, levels));
+        // Whichever fold is left out, an output with first states has a spread of them.
+        let first = if any.has_first() { mean_squares(&own.first, task.form) } else { Some(vec![]) };
+        // A panel of first states alone has no transitions whose spread could be known.
+        let constants = if any.has_later() { mean_squares(&own.later, task.form) } else { Some(vec![1.0; levels]) };
+        let is_determined = own.later.iter().all(|sum| !is_undetermined(sum.weight, width));
+        let log_linear = task.form == SpreadForm::LogLinear;
+        found.push(first.zip(constants).filter(|_| !log_linear || is_determined).map(|(first, constants)| Spread {
+            form: task.form,
+            first,
+            log: constants.iter().map(|σ| vec![σ.ln()]).collect(),
+        }));
+        if log_linear && found.last().is_some_and(Option::is_some) {
+            scorings.push((found.len() - 1, task, vec![vec![0.0; width * width]; levels]));
         }
     }
-    let mut scoring = Scoring::new(matrix, start);
-    while scoring.is_running() {
-        rows.iter().for_each(|(x, r, w)| scoring.add(x, *r, *w));
-        scoring.step();
+    // Σ w xxᵀ at each level, then scoring, a pass for each step.
+    source.each(|block| {
+        scorings.par_iter_mut().for_each(|(_, task, products)| {
+            for residual in &block.residuals.outputs[task.output] {
+                let (Some(at), weight) = (residual.decision, block.weight(residual)) else { continue };
+                if weight > 0.0 && task.takes(block.residuals, residual.person) {
+                    let x = block.residuals.input(at);
+                    for (row, xi) in products[residual.level].chunks_exact_mut(width).zip(x) {
+                        row.iter_mut().zip(x).for_each(|(sum, xj)| *sum += weight * xi * xj);
+                    }
+                }
+            }
+        });
+    })?;
+    let start = |(at, task, products): (usize, SpreadTask, Vec<Vec<f64>>)| {
+        let log = found[at].as_ref().map_or(&[][..], |spread| &spread.log);
+        let scorings = products.into_iter().zip(log).map(|(matrix, log)| Scoring::new(matrix, log[0]));
+        (at, task, scorings.collect::<Vec<_>>())
+    };
+    let mut scorings: Vec<(usize, SpreadTask, Vec<Scoring>)> = scorings.into_iter().map(start).collect();
+    while scorings.iter().any(|(.., own)| own.iter().any(Scoring::is_running)) {
+        source.each(|block| {
+            scorings.par_iter_mut().for_each(|(_, task, own)| {
+                for residual in &block.residuals.outputs[task.output] {
+                    let (Some(at), weight) = (residual.decision, block.weight(residual)) else { continue };
+                    let scoring = &mut own[residual.level];
+                    if scoring.is_running() && weight > 0.0 && task.takes(block.residuals, residual.person) {
+                        scoring.add(block.residuals.input(at), residual.value, weight);
+                    }
+                }
+            });
+        })?;
+        scorings.iter_mut().flat_map(|(.., own)| own).for_each(Scoring::step);
     }
-    scoring.found()
+    for (at, _, own) in scorings {
+        let log: Option<Vec<Vec<f64>>> = own.into_iter().map(Scoring::found).collect();
+        found[at] = found[at].take().zip(log).map(|(spread, log)| Spread { log, ..spread });
+    }
+    Ok(found)
+}
+
+/// Σ w r² and Σ w.
+#[derive(Debug, Clone, Copy, Default)]
+struct WeightedSquares {
+    squares: f64,
+    weight: f64,
+}
+
+impl WeightedSquares {
+    fn add(&mut self, other: Self) {
+        self.squares += other.squares;
+        self.weight += other.weight;
+    }
+}
+
+/// Squares of first states and of later residuals, by level, or by fold and level.
+#[derive(Clone)]
+struct Squares {
+    first: Vec<WeightedSquares>,
+    later: Vec<WeightedSquares>,
+}
+
+impl Squares {
+    fn has_first(&self) -> bool {
+        self.first.iter().any(|sum| sum.weight > 0.0)
+    }
+
+    fn has_later(&self) -> bool {
+        self.later.iter().any(|sum| sum.weight > 0.0)
+    }
+
+    /// By level, without a fold.
+    fn without(&self, fold: Option<usize>, levels: usize) -> Self {
+        let total = |sums: &[WeightedSquares]| {
+            let mut total = vec![WeightedSquares::default(); levels];
+            for (_, own) in sums.chunks_exact(levels).enumerate().filter(|(f, _)| Some(*f) != fold) {
+                total.iter_mut().zip(own).for_each(|(sum, own)| sum.add(*own));
+            }
+            total
+        };
+        Self { first: total(&self.first), later: total(&self.later) }
+    }
+}
+
+/// The squares of every output by fold and level; in one fold where none is left out.
+fn squares_by_fold(source: &ResidualSource) -> Result<Vec<Squares>, FitError> {
+    let levels = source.levels();
+    let cells = vec![WeightedSquares::default(); FOLDS * levels];
+    let mut sums = vec![Squares { first: cells.clone(), later: cells }; source.outputs()];
+    source.each(|block| {
+        sums.par_iter_mut().zip(&block.residuals.outputs).for_each(|(sums, residuals)| {
+            for residual in residuals {
+                let (r, weight) = (residual.value, block.weight(residual));
+                let fold = block.residuals.folds.get(residual.person).copied().unwrap_or(0);
+                let own = if residual.decision.is_some() { &mut sums.later } else { &mut sums.first };
+                own[fold * levels + residual.level].add(WeightedSquares { squares: weight * r * r, weight });
+            }
+        });
+    })?;
+    Ok(sums)
+}
+
+/// √(Σ w r² / Σ w) at each level, or the same for all; `None` when a level has no residuals or they are all 0.
+fn mean_squares(by_level: &[WeightedSquares], form: SpreadForm) -> Option<Vec<f64>> {
+    let mut by_level = by_level.to_vec();
+    if form == SpreadForm::Common {
+        let mut all = WeightedSquares::default();
+        by_level.iter().for_each(|own| all.add(*own));
+        by_level.fill(all);
+    }
+    let roots: Vec<f64> = by_level.iter().map(|sum| (sum.squares / sum.weight).sqrt()).collect();
+    roots.iter().all(|σ| *σ > 0.0 && σ.is_finite()).then_some(roots)
 }
 
 /// Fewer residuals than coefficients determine no coefficient. Said before anything is solved: with 2000 columns that would take days.
@@ -308,37 +402,53 @@ impl Scoring {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::people::{Labels, Panel, PanelBuilder, Person};
 
-    /// Two people a row pair: residuals ±r are what a symmetric law looks like.
-    fn row(person: usize, level: usize, decision: Option<usize>, residual: f64) -> Row {
-        Row { person, level, decision, residual }
+    fn residual(person: usize, level: usize, decision: Option<usize>, value: f64) -> Residual {
+        Residual { person, level, decision, value }
+    }
+
+    /// The spread of some residuals of people of two levels.
+    fn fit(
+        form: SpreadForm,
+        residuals: &[Residual],
+        (inputs, width): (&[f64], usize),
+        weights: &[f64],
+    ) -> Option<Spread> {
+        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(1), 1).unwrap();
+        for i in 0..weights.len() {
+            let person = Person { id: &i.to_string(), level: 0, states: &[0.0], actions: &[], rewards: &[] };
+            builder.push(person).unwrap();
+        }
+        let panel: Panel = builder.finish();
+        let scale = Inputs::for_test(width);
+        let found = Residuals::for_test(residuals, inputs, width);
+        let source = ResidualSource::for_test(&panel, &scale, found, weights);
+        fit_spreads(&source, &[SpreadTask { output: 0, form, without: None }]).unwrap().remove(0)
     }
 
     #[test]
     fn constants_are_weighted_root_mean_squares() {
         let rows = [
-            row(0, 0, None, 5.0),
-            row(0, 0, Some(0), 3.0),
-            row(1, 1, None, 0.5),
-            row(1, 1, Some(1), 4.0),
-            row(2, 1, Some(2), 2.0),
+            residual(0, 0, None, 5.0),
+            residual(0, 0, Some(0), 3.0),
+            residual(1, 1, None, 0.5),
+            residual(1, 1, Some(1), 4.0),
+            residual(2, 1, Some(2), 2.0),
         ];
         let weights = [2.0, 1.0, 3.0];
-        let fit = |form| Spread::fit(form, &rows, &[1.0; 3], 1, 2, &weights).unwrap();
-        let by_level = fit(SpreadForm::PerLevel);
+        let fitted = |form| fit(form, &rows, (&[1.0; 3], 1), &weights).unwrap();
+        let by_level = fitted(SpreadForm::PerLevel);
         // Level 1: (1·16 + 3·4)/4 = 7. First states: 5 and 0.5.
         assert_eq!(by_level.first, [5.0, 0.5]);
         assert!(
             (by_level.log[0][0].exp() - 3.0).abs() < 1e-14 && (by_level.log[1][0].exp() - 7f64.sqrt()).abs() < 1e-14
         );
         // All: (2·9 + 16 + 3·4)/6 = 46/6, and (2·25 + 0.25)/3 of first states.
-        let common = fit(SpreadForm::Common);
+        let common = fitted(SpreadForm::Common);
         assert!((common.log[1][0].exp() - (46.0f64 / 6.0).sqrt()).abs() < 1e-14 && common.log[0] == common.log[1]);
         assert!((common.first[0] - (50.25f64 / 3.0).sqrt()).abs() < 1e-14);
-        assert!(
-            Spread::fit(SpreadForm::PerLevel, &rows[..2], &[1.0; 3], 1, 2, &weights).is_none(),
-            "nobody at level 1"
-        );
+        assert!(fit(SpreadForm::PerLevel, &rows[..2], (&[1.0; 3], 1), &weights).is_none(), "nobody at level 1");
     }
 
     #[test]
@@ -350,31 +460,29 @@ mod tests {
             let x = [1.0, (1.3 * i as f64).sin(), f64::from(u8::from(i % 3 == 0))];
             let level = usize::from(i % 5 < 2);
             let sign = if i % 2 == 0 { 1.0 } else { -1.0 };
-            rows.push(row(i, level, Some(i), sign * dot(&γ[level], &x).exp()));
+            rows.push(residual(i, level, Some(i), sign * dot(&γ[level], &x).exp()));
             inputs.extend(x);
         }
         let weights: Vec<f64> = (0..40).map(|i| 1.0 + f64::from(i % 4)).collect();
-        let fit = |rows: &[Row]| Spread::fit(SpreadForm::LogLinear, rows, &inputs, 3, 2, &weights);
-        let found = fit(&rows).unwrap();
+        let fitted = |rows: &[Residual]| fit(SpreadForm::LogLinear, rows, (&inputs, 3), &weights);
+        let found = fitted(&rows).unwrap();
         for (found, γ) in found.log.iter().zip(&γ) {
             // The last step was below 1e-8, and steps shrink geometrically.
             assert!(found.iter().zip(γ).all(|(a, b)| (a - b).abs() < 1e-7), "{found:?} {γ:?}");
         }
         // With residuals that are not their own spread, the score Σ w x (r²/σ² − 1) vanishes at the solution.
         for (i, row) in rows.iter_mut().enumerate() {
-            row.residual *= 0.2 + 1.7 * (7.1 * i as f64).sin().abs();
+            row.value *= 0.2 + 1.7 * (7.1 * i as f64).sin().abs();
         }
-        let found = fit(&rows).unwrap();
+        let found = fitted(&rows).unwrap();
         for level in 0..2 {
             for j in 0..3 {
                 let score: f64 = rows
                     .iter()
                     .filter(|row| row.level == level)
                     .map(|row| {
-                        let η = found.log_at(row, &inputs, 3);
-                        weights[row.person]
-                            * inputs[3 * row.person + j]
-                            * (row.residual.powi(2) * (-2.0 * η).exp() - 1.0)
+                        let η = dot(&found.log[level], &inputs[3 * row.person..3 * row.person + 3]);
+                        weights[row.person] * inputs[3 * row.person + j] * (row.value.powi(2) * (-2.0 * η).exp() - 1.0)
                     })
                     .sum();
                 assert!(score.abs() < 1e-5, "level {level}, input {j}: {score}");
@@ -382,6 +490,6 @@ mod tests {
         }
         // Without the action at level 0 its coefficient is unknown.
         rows.retain(|row| row.level == 1 || row.person % 3 != 0);
-        assert!(fit(&rows).is_none());
+        assert!(fitted(&rows).is_none());
     }
 }

@@ -1,13 +1,12 @@
 use super::super::fit;
-use super::super::groups::groups;
-use super::super::regression::fit_table;
-use super::super::{FitSettings, LevelCode, Pooling, initial_means};
+use super::super::rows::Weights;
+use super::super::{FitSettings, LevelCode, Means, Pooling};
 use super::*;
 use crate::kernel::model::Mechanism;
 use crate::kernel::model::worlds::ThreeLevels;
 use crate::kernel::model::{Exogenous, simulate};
 use crate::kernel::numeric::Stream;
-use crate::kernel::people::{Labels, PanelBuilder, Person};
+use crate::kernel::people::{Labels, PanelBuilder, People, Person};
 
 /// Normal equations against QR at condition numbers that [`GRAM_CONDITION`](crate::kernel::numeric::tolerance::GRAM_CONDITION) admits.
 const TWO_ROUTES: f64 = 1e-7;
@@ -99,13 +98,15 @@ fn whole_weights_are_people_standing_there_as_often() {
     let w = weights(240);
     let resampled = repeated(&panel, &w);
     for settings in every_choice() {
-        let refitted = Refitter::new(&panel, &settings).unwrap().refit(&w).unwrap();
+        let refitter = Refitter::new(&panel, &settings).unwrap();
+        let refitted = refitter.refit(&w).unwrap();
         // The choices of the original panel, the regression of the repeated one.
-        let values = level_values(&panel, settings.code).unwrap();
-        let (pooling, groups) = groups(&panel, settings.basis, settings.pooling, settings.code, &values).unwrap();
-        let (table, reports) = fit_table(&resampled, &groups, pooling, settings.code, &values).unwrap();
-        let initial = initial_means(&resampled).unwrap();
-        let expected = Fitted { initial, means: Means::Table(table), reports, ..refitted.clone() };
+        let census = Census::of(&resampled).unwrap();
+        let rows = RowSource { people: &resampled, groups: &refitter.groups, kept: None };
+        let regressions = Regressions { rows, census: &census };
+        let (coefficients, reports) = regressions.fit(&Weights::default(), Care::Digits, None).unwrap();
+        let initial = census.initial_means(resampled.shape()).unwrap();
+        let expected = Fitted { initial, means: Means::Table(coefficients.into()), reports, ..refitted.clone() };
         let far = difference(&refitted, &expected);
         assert!(far < TWO_ROUTES, "{settings:?}: {far}");
         for (a, b) in refitted.reports().iter().zip(expected.reports()) {

@@ -1,7 +1,11 @@
 //! The coordinates in which a stable action value is a polynomial: where a person stands, and how the worlds deviate from it.
 
 use super::{Winsorised, WinsorisedError, WinsorisedRecipe};
-use crate::kernel::numeric::{column_moments, quantile};
+use crate::estimate::ranks::order_statistics;
+use crate::estimate::views::Views;
+use crate::kernel::learn::FittedQError;
+use crate::kernel::numeric::Place;
+use crate::kernel::preprocess::View;
 
 /// What the numbers of a view mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,17 +35,17 @@ const TAIL: f64 = 0.01;
 const CONSTANT: f64 = 1e-12;
 
 /// What there is to know about one coordinate.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Law {
-    pub mean: f64,
-    pub sd: f64,
+#[derive(Debug, Clone, Copy, Default)]
+struct Law {
+    mean: f64,
+    sd: f64,
     /// The quantiles that it is held between.
-    pub low: f64,
-    pub high: f64,
+    low: f64,
+    high: f64,
 }
 
 /// Rows of B, which of them are deviations, the length of a row, and K where the last input is a code.
-pub(super) struct Reader {
+struct Reader {
     matrix: Vec<f64>,
     deviation: Vec<bool>,
     expanded: usize,
@@ -50,12 +54,12 @@ pub(super) struct Reader {
 
 impl Reader {
     /// How many coordinates there are.
-    pub fn count(&self) -> usize {
+    fn count(&self) -> usize {
         self.deviation.len()
     }
 
     /// One coordinate of a view.
-    pub fn coordinate(&self, c: usize, view: &[f64]) -> f64 {
+    fn coordinate(&self, c: usize, view: &[f64]) -> f64 {
         let row = &self.matrix[c * self.expanded..(c + 1) * self.expanded];
         let numbers = self.expanded - if self.levels > 1 { self.levels } else { 0 };
         let numeric: f64 = row[..numbers].iter().zip(view).map(|(b, x)| b * x).sum();
@@ -63,7 +67,7 @@ impl Reader {
     }
 
     /// The share of a coordinate that is held at either end. A code has few values, rare ones among them; every one of them was seen.
-    pub fn tail(&self, c: usize) -> f64 {
+    fn tail(&self, c: usize) -> f64 {
         if self.deviation[c] && self.levels > 1 { 0.0 } else { TAIL }
     }
 }
@@ -97,30 +101,52 @@ impl Coordinates<'_> {
     ///
     /// A deviation is divided by the spread of its own state coordinate and never by its own: a D that hardly moves stays small, and
     /// a penalty on its weights keeps it out.
-    pub(super) fn chart(&self, views: &[f64], width: usize, degree: usize) -> Result<Charted, WinsorisedError> {
-        let reader = self.reader(width);
-        let law = |c: usize| {
-            let mut values: Vec<f64> = views.chunks_exact(width).map(|view| reader.coordinate(c, view)).collect();
-            values.sort_by(f64::total_cmp);
-            let (mean, variance) = column_moments(&values, 1, 1);
-            let (mean, sd) = (mean[0], variance[0].sqrt());
-            let tail = reader.tail(c);
-            Law { mean, sd, low: quantile(&values, tail), high: quantile(&values, 1.0 - tail) }
-        };
-        self.chart_by((0..reader.count()).map(law), width, degree)
+    pub(super) fn chart<V: View>(&self, views: Views<'_, V>, degree: usize) -> Result<Charted, FittedQError> {
+        let laws = self.laws(views)?;
+        self.chart_by(&laws, views.width(), degree).map_err(|error| FittedQError::Features(error.to_string()))
+    }
+
+    /// The mean, spread and tails of every coordinate.
+    fn laws<V: View>(&self, views: Views<'_, V>) -> Result<Vec<Law>, FittedQError> {
+        let (reader, rows) = (self.reader(views.width()), views.rows());
+        let (count, n) = (reader.count(), rows as f64);
+        let mut laws = vec![Law::default(); count];
+        let mut first: Vec<f64> = vec![];
+        let mut is_constant = vec![true; count];
+        views.each(|view| {
+            if first.is_empty() {
+                first = (0..count).map(|c| reader.coordinate(c, view)).collect();
+            }
+            for (c, law) in laws.iter_mut().enumerate() {
+                let x = reader.coordinate(c, view);
+                law.mean += x / n;
+                is_constant[c] &= x == first[c];
+            }
+        })?;
+        // The rounded mean of equal numbers may miss them, and rounding would pass for a spread.
+        (0..first.len()).filter(|&c| is_constant[c]).for_each(|c| laws[c].mean = first[c]);
+        let mut squares = vec![0.0; count];
+        views.each(|view| {
+            (0..count).for_each(|c| squares[c] += (reader.coordinate(c, view) - laws[c].mean).powi(2) / n);
+        })?;
+        let places = |c: usize| [reader.tail(c), 1.0 - reader.tail(c)].map(|share| Place::of_share(rows, share));
+        let ranks = |c: usize, _: usize| places(c).into_iter().flat_map(Place::ranks).collect();
+        let found = order_statistics(&vec![rows; count], ranks, views.room(), |see| {
+            views.each(|view| (0..count).for_each(|c| see(c, reader.coordinate(c, view))))
+        })?;
+        for (c, (law, at)) in laws.iter_mut().zip(&found).enumerate() {
+            let [low, high] = places(c);
+            (law.sd, law.low, law.high) = (squares[c].sqrt(), low.between(at[0], at[1]), high.between(at[2], at[3]));
+        }
+        Ok(laws)
     }
 
     /// [`chart`](Self::chart) from what there is to know about each coordinate.
-    pub(super) fn chart_by(
-        &self,
-        laws: impl Iterator<Item = Law>,
-        width: usize,
-        degree: usize,
-    ) -> Result<Charted, WinsorisedError> {
+    fn chart_by(&self, laws: &[Law], width: usize, degree: usize) -> Result<Charted, WinsorisedError> {
         let Reader { matrix, deviation, levels, .. } = self.reader(width);
         let (mut center, mut scale, mut low, mut high) = (vec![], vec![], vec![], vec![]);
-        for (c, law) in laws.enumerate() {
-            let Law { mean, sd, .. } = law;
+        for (c, law) in laws.iter().enumerate() {
+            let Law { mean, sd, .. } = *law;
             let unit = if sd > CONSTANT * mean.abs() { sd } else { 1.0 };
             // The states stand before the deviations, so the scale of a state coordinate is known by then.
             let divisor = match self {
@@ -138,7 +164,7 @@ impl Coordinates<'_> {
     }
 
     /// How coordinates are read from views of this width.
-    pub(super) fn reader(&self, width: usize) -> Reader {
+    fn reader(&self, width: usize) -> Reader {
         let (matrix, deviation, expanded, levels) = self.matrix(width);
         Reader { matrix, deviation, expanded, levels }
     }
@@ -194,6 +220,19 @@ pub(super) fn contrasts(n: usize) -> Vec<Vec<f64>> {
 mod tests {
     use super::*;
     use crate::kernel::learn::features::FeatureMap;
+    use crate::kernel::people::{Labels, PanelBuilder, Person};
+    use crate::kernel::preprocess::{Unaware, batch};
+
+    /// The chart of some views, which are those of one person each.
+    fn chart(coordinates: Coordinates<'_>, views: &[f64], width: usize, degree: usize) -> Charted {
+        let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(1), width).unwrap();
+        for (i, states) in views.chunks_exact(width).enumerate() {
+            let person = Person { id: &i.to_string(), level: 0, states, actions: &[], rewards: &[] };
+            builder.push(person).unwrap();
+        }
+        let experience = batch(&Unaware { state_dim: width }, &builder.finish()).unwrap();
+        coordinates.chart(Views::from(&experience), degree).unwrap()
+    }
 
     #[test]
     fn contrasts_are_orthonormal_and_sum_to_zero() {
@@ -215,7 +254,7 @@ mod tests {
         // Two levels of unequal weight, two state coordinates: [s⁰₁, s⁰₂, s¹₁, s¹₂].
         let views = [1.0, 10.0, 2.0, 10.0, 3.0, 20.0, 5.0, 26.0, 8.0, 60.0, 8.0, 50.0];
         let weights = [0.3, 0.7];
-        let charted = Coordinates::Worlds { weights: &weights }.chart(&views, 4, 1).unwrap();
+        let charted = chart(Coordinates::Worlds { weights: &weights }, &views, 4, 1);
         assert_eq!(charted.deviation, [false, false, true, true]);
         let recipe = charted.map.recipe();
         let m: Vec<f64> = views.chunks_exact(4).map(|v| 0.3 * v[1] + 0.7 * v[3]).collect();
@@ -234,7 +273,7 @@ mod tests {
     #[test]
     fn a_level_code_becomes_contrasts_and_keeps_its_rare_values() {
         let views: Vec<f64> = (0..300).flat_map(|i| [f64::from(i % 7), f64::from(u8::from(i == 5)) * 2.0]).collect();
-        let charted = Coordinates::States { levels: 3 }.chart(&views, 2, 1).unwrap();
+        let charted = chart(Coordinates::States { levels: 3 }, &views, 2, 1);
         assert_eq!(charted.deviation, [false, true, true]);
         let (mut rare, mut common) = ([0.0; 4], [0.0; 4]);
         charted.map.fill(&[3.0, 2.0], &mut rare);
@@ -245,7 +284,7 @@ mod tests {
     #[test]
     fn a_constant_state_stays_at_its_centre() {
         let views: Vec<f64> = (0..50).flat_map(|i| [7.3, (f64::from(i) * 0.7).sin()]).collect();
-        let charted = Coordinates::States { levels: 1 }.chart(&views, 2, 1).unwrap();
+        let charted = chart(Coordinates::States { levels: 1 }, &views, 2, 1);
         let mut out = [0.0; 3];
         charted.map.fill(&[7.3, 0.2], &mut out);
         assert!(out[1].abs() < 1e-12 && charted.map.recipe().scale[0] == 1.0);

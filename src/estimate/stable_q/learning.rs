@@ -1,16 +1,16 @@
 //! The iteration: penalties and degree while it warms up, then frozen and run until nothing moves.
 
 use super::Coordinates;
+use super::Winsorised;
 use super::coordinates::Charted;
 use super::design::{Design, Group};
 use super::evidence::{Evidence, Rules, Sums, by_column, by_evidence, fit};
-use super::passes::Passes;
-use super::{Winsorised, WinsorisedError};
+use super::passes::{Passes, Target};
+use crate::estimate::views::Views;
 use crate::kernel::learn::features::FeatureMap;
-use crate::kernel::learn::{Backup, Sweep};
-use crate::kernel::learn::{FittedQError, LinearQ, Outcome, check};
-use crate::kernel::numeric::{Monomials, RidgeFactor};
-use crate::kernel::preprocess::{Experience, View};
+use crate::kernel::learn::{Backup, FittedQError, LinearQ, Outcome};
+use crate::kernel::numeric::{Moments, Monomials, RidgeFactor};
+use crate::kernel::preprocess::View;
 
 /// How [`stable_fitted_q`] runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -119,32 +119,36 @@ const SLACK: usize = 100;
 /// λ for each group of weights. Penalties and degree are chosen three times while the iteration warms up, then frozen; G + Λ is
 /// factored once for all iterations that follow.
 ///
-/// Nothing is random. Sums run over people in the order of the experience, so that another order changes last digits only.
+/// Nothing is random. Sums run over people in the order of the experience, in memory or on disk, so that another order and other blocks change
+/// last digits only.
 ///
 /// # Errors
-/// A [`FittedQError`] when the call makes no sense. Not converging is an [`Outcome`].
-pub fn stable_fitted_q<V: View>(
-    experience: &Experience<V>,
+/// A [`FittedQError`] when the call makes no sense, or asks for a margin of every row of people on disk. Not converging is an [`Outcome`].
+pub fn stable_fitted_q<'a, V: View + 'a>(
+    experience: impl Into<Views<'a, V>>,
     coordinates: Coordinates<'_>,
     settings: &StableSettings,
 ) -> Result<StableQ<V>, FittedQError> {
-    let (width, actions, γ) = (experience.width(), experience.actions_count(), settings.discount);
+    let views = experience.into();
+    let (width, γ) = (views.width(), settings.discount);
     if !coordinates.fit(width) {
         return Err(FittedQError::Coordinates { view: width, coordinates: format!("{coordinates:?}") });
     }
-    if experience.transitions() == 0 {
+    if views.transitions() == 0 {
         return Err(FittedQError::NoTransitions);
     }
-    let degree = main_degree(coordinates.count(width), actions)?;
-    let charted = coordinates.chart(experience.views(), width, degree).map_err(no_features)?;
-    check(experience, &charted.map, γ)?;
-    let sweep = Sweep::new(experience, &charted.map, |r| r);
-    let bounds = reward_bounds(experience, γ);
-    learn(&sweep, &charted, settings, bounds, experience.transitions(), actions)
+    if !(0.0..1.0).contains(&γ) {
+        return Err(FittedQError::DiscountOutsideUnitInterval(γ));
+    }
+    let degree = main_degree(coordinates.count(width), views.actions())?;
+    let charted = coordinates.chart(views, degree)?;
+    let (low, high) = views.reward_range();
+    let bounds = (low / (1.0 - γ), high / (1.0 - γ));
+    learn(&Passes::new(views, &charted.map), &charted, settings, bounds, views.transitions(), views.actions())
 }
 
 /// The degree of the main part; refused before anything that grows with the square of the width.
-pub(super) fn main_degree(coordinates: usize, actions: usize) -> Result<usize, FittedQError> {
+fn main_degree(coordinates: usize, actions: usize) -> Result<usize, FittedQError> {
     let features = |degree: usize| (0..degree).fold(1, |n, d| n * (coordinates + d + 1) / (d + 1));
     let degree = if features(DEGREE).saturating_mul(actions) <= MOST_COLUMNS { DEGREE } else { 1 };
     let (found, limit) = (features(degree), Monomials::LIMIT);
@@ -156,9 +160,9 @@ pub(super) fn main_degree(coordinates: usize, actions: usize) -> Result<usize, F
     Ok(degree)
 }
 
-/// The iteration, wherever its rows are.
-pub(super) fn learn<V: View>(
-    passes: &impl Passes,
+/// The iteration.
+fn learn<V: View>(
+    passes: &Passes<'_, V>,
     charted: &Charted,
     settings: &StableSettings,
     bounds: (f64, f64),
@@ -212,7 +216,7 @@ pub(super) fn learn<V: View>(
         choice.evidence.penalties.iter_mut().for_each(|λ| *λ *= RAISE);
     };
     if let Some(margins) = margins {
-        weights = passes.projected(&weights, &margins).unwrap_or(weights);
+        weights = passes.projected(&weights, &margins)?.unwrap_or(weights);
     }
 
     let Choice { candidate, evidence } = choice;
@@ -227,22 +231,6 @@ pub(super) fn learn<V: View>(
         raised,
         q: LinearQ::new(charted.map.clone(), actions, weights),
     })
-}
-
-pub(super) fn no_features(error: WinsorisedError) -> FittedQError {
-    FittedQError::Features(error.to_string())
-}
-
-/// [r_min, r_max] / (1 − γ) over the tuples learned from.
-fn reward_bounds<V: View>(experience: &Experience<V>, discount: f64) -> (f64, f64) {
-    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for i in 0..experience.people() {
-        let decisions = experience.decisions_of(i);
-        for r in &experience.rewards()[decisions.start..decisions.start + experience.views_of(i).len() - 1] {
-            (low, high) = (low.min(*r), high.max(*r));
-        }
-    }
-    (low / (1.0 - discount), high / (1.0 - discount))
 }
 
 /// A design that may be chosen, with its Gram matrix.
@@ -266,16 +254,17 @@ impl Choice<'_> {
     }
 }
 
-struct Learner<'a, P> {
-    passes: &'a P,
+struct Learner<'a, V> {
+    passes: &'a Passes<'a, V>,
     settings: &'a StableSettings,
     bounds: (f64, f64),
     n: f64,
 }
 
-impl<P: Passes> Learner<'_, P> {
-    fn backup<'m>(&self, margins: Option<&'m [f64]>) -> Backup<'m> {
-        Backup::BoundedMax { low: self.bounds.0, high: self.bounds.1, margins }
+impl<V: View> Learner<'_, V> {
+    fn target<'m>(&self, weights: &'m [f64], margins: Option<&'m [f64]>) -> Target<'m> {
+        let backup = Backup::BoundedMax { low: self.bounds.0, high: self.bounds.1, margins };
+        Target { weights, discount: self.settings.discount, backup }
     }
 
     /// Penalties for every candidate on the targets under these weights, and the best candidate.
@@ -285,10 +274,9 @@ impl<P: Passes> Learner<'_, P> {
         weights: &[f64],
         rules: Rules,
     ) -> Result<Choice<'c>, FittedQError> {
-        let γ = self.settings.discount;
-        let (mean, squares) = self.passes.spread(weights, γ, self.backup(None), self.n)?;
+        let Moments { mean, squares, .. } = self.passes.spread(self.target(weights, None))?;
         let mut by_action = vec![0.0; weights.len()];
-        self.passes.moments(weights, γ, self.backup(None), &mut by_action)?;
+        self.passes.moments(self.target(weights, None), &mut by_action)?;
         let evaluated = candidates.iter().filter_map(|candidate| {
             let (design, columns) = (&candidate.design, candidate.design.len());
             let mut moments = vec![0.0; columns];
@@ -324,7 +312,7 @@ impl<P: Passes> Learner<'_, P> {
         let mut by_action = vec![0.0; weights.len()];
         let mut outcome = Outcome::IterationLimit { iterations: 0, change: f64::INFINITY };
         for b in 1..=iterations {
-            self.passes.moments(weights, self.settings.discount, self.backup(margins), &mut by_action)?;
+            self.passes.moments(self.target(weights, margins), &mut by_action)?;
             design.moments(&by_action, &mut after);
             factor.solve_in_place(&mut after);
             design.weights(&after, weights);
@@ -356,7 +344,7 @@ impl<P: Passes> Learner<'_, P> {
         let Candidate { design, gram, .. } = choice.candidate;
         let columns = design.len();
         let first = columns - design.contrast_columns();
-        let (residual, squares) = self.passes.effects(design, weights, self.settings.discount, self.backup(None))?;
+        let (residual, squares) = self.passes.effects(design, self.target(weights, None))?;
         let ratios: Vec<f64> = (first..columns)
             .filter(|j| gram[j * columns + j] > 0.0)
             .map(|j| squares[j] * self.n / (residual * gram[j * columns + j]))

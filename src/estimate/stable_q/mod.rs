@@ -6,7 +6,7 @@
 //! | Q = main part + contrasts between actions, and groups of weights | `design` |
 //! | one penalty for each group, by restricted likelihood | `evidence` |
 //! | the degree of the contrasts, and the iteration | `learning` |
-//! | sums over rows, in memory or on disk | `passes`, `stored` |
+//! | sums over rows, in memory or on disk | `passes` |
 //! | a lower bound in place of the estimate, if asked for | `pessimism` |
 
 mod coordinates;
@@ -15,7 +15,6 @@ mod evidence;
 mod learning;
 mod passes;
 mod pessimism;
-mod stored;
 #[cfg(test)]
 mod tests;
 mod winsorised;
@@ -23,5 +22,4 @@ mod winsorised;
 pub use coordinates::Coordinates;
 pub use design::Group;
 pub use learning::{Contrast, Penalties, StableQ, StableSettings, stable_fitted_q};
-pub use stored::{StoredChart, stable_fitted_q_stored};
 pub use winsorised::{Winsorised, WinsorisedError, WinsorisedRecipe};

@@ -257,7 +257,7 @@ fn fill(
     let panel = people.panel();
     watch("fitting counterfactuals");
     let preprocessed = preprocess(panel, &learner.preprocessing, &mut |_| {})?;
-    let reservations = reservation::of_mechanism(&preprocessed.mechanism, &Values::of(panel), people);
+    let reservations = reservation::of_mechanism(&preprocessed.mechanism, &Values::of(panel)?, people);
     let believe = Believe::of(people, &preprocessed, &reservations);
     evidence.doubts = believe.doubts.clone();
     evidence.accepts = reservations.iter().any(|r| r.about == About::KeptState);

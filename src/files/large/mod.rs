@@ -31,6 +31,9 @@ use stored::Storing;
 /// The share of the memory allowed that a block of text takes; tables, panels and sums stand beside it.
 const SHARE: usize = 64;
 
+/// The share of the memory allowed that numbers held at once may take, in numbers of eight bytes.
+const ROOM: usize = 4 * 8;
+
 /// Bytes of text taken at a time, at least and at most.
 const CHUNK: (usize, usize) = (1 << 12, 1 << 24);
 
@@ -60,6 +63,8 @@ struct LargeFile {
     path: PathBuf,
     options: ReadOptions,
     chunk: usize,
+    /// How many numbers may be held at once beside a block of people.
+    room: usize,
     sorted: Option<SortedRows>,
 }
 
@@ -83,7 +88,7 @@ pub fn read_large(
     if options.find_rows {
         options.rows = rows_of(path, &options, chunk)?;
     }
-    let mut file = LargeFile { path: path.to_path_buf(), options, chunk, sorted: None };
+    let mut file = LargeFile { path: path.to_path_buf(), options, chunk, room: memory / ROOM, sorted: None };
     let (found, notes) = match store(&file, scratch)? {
         (Some(found), notes) => (found, notes),
         (None, _) => {
@@ -386,7 +391,7 @@ impl<'f> Pass<'f> {
             return Err(DataError::NoDecisions { file, column: options.columns.action.clone() });
         }
         let state_dim = layout.state_names().len();
-        let panel = self.storing.finish(levels, actions, state_dim)?;
+        let panel = self.storing.finish(levels, actions, state_dim, self.file.room)?;
         let (repairs, cuts, clock_notes) = (self.repairs, self.cuts, self.clock_notes);
         Ok(Found { panel, repairs, cuts, pace, clock_notes, layout })
     }

@@ -3,24 +3,24 @@
 use super::scratch::Scratch;
 use crate::files::csv_reader::unreadable;
 use crate::files::{DataError, WriteError};
-use crate::kernel::people::Stored;
-use crate::kernel::people::{Labels, Panel};
+use crate::kernel::people::{Blocks, BlocksError, Labels, Panel, People, Shape, Stored};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// People followed over time, validated once and laid down on disk in the order of their ids: whoever needs them all passes over blocks.
+/// People followed over time, validated once and laid down on disk in the order of their ids, and read back in blocks.
 #[derive(Debug, Clone)]
 pub struct StoredPanel {
     scratch: Arc<Scratch>,
     path: PathBuf,
-    levels: Labels,
-    actions: Labels,
+    shape: Shape,
+    /// How many numbers may be held at once beside a block.
+    room: usize,
     /// The code of each stored level and action among the labels: they were stored before all labels were known.
     level_code: Vec<u32>,
     action_code: Vec<u32>,
-    state_dim: usize,
     size: Size,
 }
 
@@ -38,17 +38,17 @@ struct Size {
 impl StoredPanel {
     /// The sensitive levels.
     pub fn levels(&self) -> &Labels {
-        &self.levels
+        &self.shape.levels
     }
 
     /// The actions, by name.
     pub fn action_names(&self) -> &Labels {
-        &self.actions
+        &self.shape.actions
     }
 
     /// p, the number of state coordinates.
     pub fn state_dim(&self) -> usize {
-        self.state_dim
+        self.shape.state_dim
     }
 
     /// N, the number of people.
@@ -71,13 +71,6 @@ impl StoredPanel {
         self.size.state_rows - self.size.people
     }
 
-    /// People at each level.
-    pub fn level_sizes(&self) -> Vec<usize> {
-        let mut sizes = vec![0; self.levels.len()];
-        self.size.by_level.iter().zip(&self.level_code).for_each(|(n, &code)| sizes[code as usize] += n);
-        sizes
-    }
-
     /// P̂(Z = z⁽ᵏ⁾), the share of people at each level.
     pub fn level_shares(&self) -> Vec<f64> {
         self.level_sizes().iter().map(|&n| n as f64 / self.people().max(1) as f64).collect()
@@ -86,11 +79,6 @@ impl StoredPanel {
     /// Where other scratch files may be laid down.
     pub fn scratch(&self) -> &Arc<Scratch> {
         &self.scratch
-    }
-
-    /// A panel of the same shape without people.
-    pub fn empty(&self) -> Panel {
-        Panel::restored(self.levels.clone(), self.actions.clone(), self.state_dim, Stored::default())
     }
 
     /// Blocks of people, in order.
@@ -127,11 +115,53 @@ impl StoredPanel {
             state_rows: lengths[people..2 * people].iter().map(|&n| n as usize).collect(),
             decisions: lengths[2 * people..].iter().map(|&n| n as usize).collect(),
             level: bytes(input, people)?.iter().map(|&z| self.level_code[z as usize]).collect(),
-            states: floats(input, state_rows * self.state_dim)?,
+            states: floats(input, state_rows * self.state_dim())?,
             actions: bytes(input, decisions)?.iter().map(|&a| self.action_code[a as usize]).collect(),
             rewards: floats(input, decisions)?,
         };
-        Ok(Panel::restored(self.levels.clone(), self.actions.clone(), self.state_dim, stored))
+        Ok(Panel::restored(self.shape.clone(), stored))
+    }
+}
+
+impl Blocks for StoredPanel {
+    type Block = Panel;
+
+    fn each(&self, visit: &mut dyn FnMut(&Panel) -> ControlFlow<()>) -> Result<(), BlocksError> {
+        let failed = |error: DataError| BlocksError(error.to_string());
+        for block in self.blocks().map_err(failed)? {
+            if visit(&block.map_err(failed)?).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl People for StoredPanel {
+    fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    fn people(&self) -> usize {
+        self.size.people
+    }
+
+    fn state_rows(&self) -> usize {
+        self.size.state_rows
+    }
+
+    fn level_sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![0; self.levels().len()];
+        self.size.by_level.iter().zip(&self.level_code).for_each(|(n, &code)| sizes[code as usize] += n);
+        sizes
+    }
+
+    fn room(&self) -> usize {
+        self.room
+    }
+
+    fn in_memory(&self) -> Option<&Panel> {
+        None
     }
 }
 
@@ -213,12 +243,14 @@ impl Storing {
         (levels, level_code): (Labels, Vec<u32>),
         (actions, action_code): (Labels, Vec<u32>),
         state_dim: usize,
+        room: usize,
     ) -> Result<StoredPanel, DataError> {
         let Self { scratch, path, .. } = &self;
         let (scratch, path) = (scratch.clone(), path.clone());
         self.out.flush().map_err(|source| WriteError { path: path.clone(), source })?;
         let size = self.size;
-        Ok(StoredPanel { scratch, path, levels, actions, level_code, action_code, state_dim, size })
+        let shape = Shape { levels, actions, state_dim };
+        Ok(StoredPanel { scratch, path, shape, room, level_code, action_code, size })
     }
 }
 

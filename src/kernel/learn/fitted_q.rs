@@ -5,6 +5,7 @@ use super::choice_sums::ChoiceSums;
 use super::features::FeatureMap;
 use super::fitted_q_pass::{Backup, Sweep};
 use super::regressions::{Progress, Regressions, Stopping};
+use crate::people::BlocksError;
 use crate::preprocess::{Experience, View};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -74,7 +75,7 @@ pub enum FittedQError {
     InMemory(&'static str),
     /// Experience on disk could not be read back.
     #[error("experience on disk cannot be read: {0}")]
-    Scratch(String),
+    Blocks(#[from] BlocksError),
     /// R ≤ 0.
     #[error("the reward bound is {0}; it must be positive")]
     RewardBound(f64),

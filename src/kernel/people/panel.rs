@@ -1,6 +1,6 @@
 //! The panel: people, their sensitive level, states, actions and rewards, in flat arrays.
 
-use super::Labels;
+use super::{Labels, Shape};
 use std::ops::Range;
 
 /// N people followed over time, validated once.
@@ -10,9 +10,7 @@ use std::ops::Range;
 /// that a block of rows is a slice.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
-    levels: Labels,
-    action_names: Labels,
-    state_dim: usize,
+    pub(super) shape: Shape,
     ids: Vec<String>,
     level: Vec<u32>,
     /// Person i owns the state rows `state_start[i]..state_start[i + 1]`.
@@ -124,9 +122,7 @@ impl PanelBuilder {
             return Err(PanelError::EmptyShape { levels: levels.len(), actions: actions.len(), state_dim });
         }
         let panel = Panel {
-            levels,
-            action_names: actions,
-            state_dim,
+            shape: Shape { levels, actions, state_dim },
             ids: Vec::new(),
             level: Vec::new(),
             state_start: vec![0],
@@ -145,9 +141,9 @@ impl PanelBuilder {
     pub fn push(&mut self, person: Person<'_>) -> Result<(), PanelError> {
         let Person { id, level, states, actions, rewards } = person;
         let panel = &mut self.panel;
-        let p = panel.state_dim;
-        if level as usize >= panel.levels.len() {
-            return Err(PanelError::UnknownLevel { id: id.into(), level, levels: panel.levels.len() });
+        let p = panel.shape.state_dim;
+        if level as usize >= panel.shape.levels.len() {
+            return Err(PanelError::UnknownLevel { id: id.into(), level, levels: panel.shape.levels.len() });
         }
         let rows = states.len() / p;
         let fits = states.len() % p == 0 && rows >= 1 && rewards.len() == actions.len();
@@ -167,8 +163,8 @@ impl PanelBuilder {
         if let Some(t) = rewards.iter().position(|x| !x.is_finite()) {
             return Err(PanelError::NotFinite { id: id.into(), t: t + 1, what: "reward".into(), value: rewards[t] });
         }
-        if let Some(t) = actions.iter().position(|&a| a as usize >= panel.action_names.len()) {
-            let (action, actions) = (actions[t], panel.action_names.len());
+        if let Some(t) = actions.iter().position(|&a| a as usize >= panel.shape.actions.len()) {
+            let (action, actions) = (actions[t], panel.shape.actions.len());
             return Err(PanelError::UnknownAction { id: id.into(), t: t + 1, action, actions });
         }
         if !self.seen.insert(id.to_string()) {
@@ -211,7 +207,7 @@ pub struct Stored {
 
 impl Panel {
     /// A panel that was validated before it was stored.
-    pub fn restored(levels: Labels, action_names: Labels, state_dim: usize, stored: Stored) -> Self {
+    pub fn restored(shape: Shape, stored: Stored) -> Self {
         let places = |lengths: &[usize]| {
             let ends = lengths.iter().scan(0, |end, length| {
                 *end += length;
@@ -221,22 +217,22 @@ impl Panel {
         };
         let (state_start, decision_start) = (places(&stored.state_rows), places(&stored.decisions));
         let Stored { ids, level, states, actions, rewards, .. } = stored;
-        Self { levels, action_names, state_dim, ids, level, state_start, decision_start, states, actions, rewards }
+        Self { shape, ids, level, state_start, decision_start, states, actions, rewards }
     }
 
     /// The sensitive levels z⁽¹⁾ … z⁽ᴷ⁾.
     pub fn levels(&self) -> &Labels {
-        &self.levels
+        &self.shape.levels
     }
 
     /// The actions, by name.
     pub fn action_names(&self) -> &Labels {
-        &self.action_names
+        &self.shape.actions
     }
 
     /// p, the number of state coordinates.
     pub fn state_dim(&self) -> usize {
-        self.state_dim
+        self.shape.state_dim
     }
 
     /// N, the number of people.
@@ -256,7 +252,7 @@ impl Panel {
 
     /// The number of recorded states over all people.
     pub fn state_rows(&self) -> usize {
-        self.states.len() / self.state_dim
+        self.states.len() / self.shape.state_dim
     }
 
     /// The longest horizon maxᵢ Tᵢ.
@@ -289,7 +285,7 @@ impl Panel {
         Person {
             id: &self.ids[i],
             level: self.level[i],
-            states: &self.states[rows.start * self.state_dim..rows.end * self.state_dim],
+            states: &self.states[rows.start * self.state_dim()..rows.end * self.state_dim()],
             actions: &self.actions[decisions.clone()],
             rewards: &self.rewards[decisions],
         }
@@ -327,7 +323,7 @@ impl Panel {
 
     /// P̂(Z = z⁽ᵏ⁾), the share of people at each level.
     pub fn level_shares(&self) -> Vec<f64> {
-        let mut counts = vec![0usize; self.levels.len()];
+        let mut counts = vec![0usize; self.shape.levels.len()];
         for &z in &self.level {
             counts[z as usize] += 1;
         }
@@ -339,8 +335,9 @@ impl Panel {
     /// # Panics
     /// If a position is out of range or repeated.
     pub fn select(&self, people: &[usize]) -> Panel {
-        let mut builder = PanelBuilder::new(self.levels.clone(), self.action_names.clone(), self.state_dim)
-            .expect("the shape of an existing panel is valid");
+        let Shape { levels, actions, state_dim } = self.shape.clone();
+        let mut builder =
+            PanelBuilder::new(levels, actions, state_dim).expect("the shape of an existing panel is valid");
         for &i in people {
             builder.push(self.person(i)).expect("a person of an existing panel is valid, and selected once");
         }

@@ -1,18 +1,19 @@
 //! The same fit with other weights on people: what a bootstrap over people asks for, hundreds of times.
 
-mod regression;
 #[cfg(test)]
 mod tests;
 
-use super::regression::{Coefficients, RegressionReport, level_values};
-use super::{Basis, FitError, FitSettings, Fitted, FittedNoise, Means, fit_groups};
+use super::census::{Census, FirstStates};
+use super::groups::Group;
+use super::regression::{Care, Regressions};
+use super::rows::{RegressionRows, RowSource};
+use super::{Basis, FitError, FitSettings, Fitted, FittedNoise, LeastSquaresFit, fit_with};
 use crate::kernel::numeric::Stream;
 use crate::kernel::people::Panel;
-use regression::WeightedRegression;
 
 /// A mechanism that can be fitted again with a weight for each person.
 ///
-/// Choices (levels together or apart, knots, smoothness) are made once, on everybody with weight 1, and kept. What is left is linear
+/// Choices (levels together or apart, knots, smoothness) are made once, with weight 1 for all people, and kept. What is left is linear
 /// algebra on weighted sums:
 ///
 /// # Equation
@@ -28,13 +29,10 @@ use regression::WeightedRegression;
 /// [`tolerance::GRAM_CONDITION`](crate::kernel::numeric::tolerance::GRAM_CONDITION).
 pub struct Refitter {
     fitted: Fitted,
-    level_names: Vec<String>,
-    /// The level and the first state of each person.
-    levels: Vec<u32>,
-    first: Vec<f64>,
-    regressions: Vec<WeightedRegression>,
-    /// The people, where noise is refitted too.
-    panel: Option<Panel>,
+    panel: Panel,
+    census: Census,
+    groups: Vec<Group>,
+    rows: Vec<RegressionRows>,
 }
 
 /// Why a mechanism cannot be fitted again.
@@ -43,7 +41,7 @@ pub enum RefitError {
     /// Nets are not linear in anything: a refit is a training of its own.
     #[error("a net is not refitted with weights: resampling people would train one for each resample")]
     Neural,
-    /// Not one weight a person.
+    /// Not one weight per person.
     #[error("{found} weights were given for {people} people")]
     WeightCount {
         /// Weights given.
@@ -79,32 +77,24 @@ impl Refitter {
         if settings.basis == Basis::Neural {
             return Err(RefitError::Neural);
         }
-        let (fitted, pooling, groups) = fit_groups(panel, settings)?;
-        let values = level_values(panel, settings.code)?;
-        let regressions =
-            groups.iter().map(|group| WeightedRegression::new(panel, group, pooling, settings.code, &values)).collect();
-        let p = panel.state_dim();
-        Ok(Self {
-            level_names: panel.levels().names().to_vec(),
-            levels: panel.level_codes().to_vec(),
-            first: panel.iter().flat_map(|person| person.states[..p].iter().copied()).collect(),
-            panel: fitted_noise(&fitted).map(|_| panel.clone()),
-            fitted,
-            regressions,
-        })
+        let LeastSquaresFit { fitted, census, groups, rows } = LeastSquaresFit::new(panel, settings)?;
+        // Turned once, and not in each of hundreds of refits.
+        let turned = groups.iter().zip(rows.unwrap_or_default());
+        let rows = turned.map(|(group, rows)| rows.turned(group.bends.as_ref(), group.design.columns())).collect();
+        Ok(Self { fitted, panel: panel.clone(), census, groups, rows })
     }
 
-    /// The fit with weight 1 for everybody: what [`fit`](super::fit) returns, bit for bit.
+    /// The fit with weight 1 for all people: what [`fit`](super::fit) returns, bit for bit.
     pub fn fitted(&self) -> &Fitted {
         &self.fitted
     }
 
     /// N.
     pub fn people(&self) -> usize {
-        self.levels.len()
+        self.panel.people()
     }
 
-    /// The fit with these weights, one a person in the order of the panel.
+    /// The fit with these weights, one per person in the order of the panel.
     ///
     /// Its [`gain`](Fitted::gain) is that of the unweighted fit: it describes the study, not the resample.
     ///
@@ -144,56 +134,24 @@ impl Refitter {
         if let Some(position) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
             return Err(RefitError::Weight { position, weight: weights[position] });
         }
-        let plain = self.refit_means(weights, &[], bends)?;
-        let (Some(noise), Some(panel)) = (fitted_noise(&self.fitted), &self.panel) else { return Ok(plain) };
-        // As the fit does: noise around plain means, means with the precision that this gives them, noise around those.
-        let mut law = noise.refit(&plain, panel, weights);
-        let precisions = law.precisions(panel);
-        let mut means = plain;
-        if precisions.iter().any(Option::is_some) {
-            means = self.refit_means(weights, &precisions, bends)?;
-            law = law.refit(&means, panel, weights);
-        }
-        means.noise = Some(law);
-        Ok(means)
-    }
-
-    /// Means alone; the noise is that of the unweighted fit.
-    fn refit_means(
-        &self,
-        weights: &[f64],
-        precisions: &[Option<Vec<f64>>],
-        bends: Option<Stream>,
-    ) -> Result<Fitted, RefitError> {
         let initial = self.initial_means(weights)?;
-        let (levels, actions) = (initial.len(), self.fitted.actions);
-        let mut coefficients = vec![vec![Vec::new(); actions]; levels];
-        let mut reports: Vec<RegressionReport> = Vec::with_capacity(self.regressions.len());
-        for (at, regression) in self.regressions.iter().enumerate() {
-            let bends = bends.map(|stream| stream.named("bends").index(at as u64));
-            reports.push(regression.solve(weights, precisions, bends, &mut coefficients)?);
-        }
-        let bases = self.regressions.iter().map(|regression| regression.basis().clone()).collect();
-        let means = Means::Table(Coefficients::new(bases, coefficients).into());
-        Ok(Fitted { initial, means, reports, ..self.fitted.clone() })
+        let rows = RowSource { people: &self.panel, groups: &self.groups, kept: Some(&self.rows) };
+        let regressions = Regressions { rows, census: &self.census };
+        let law = |means: &Fitted| match fitted_noise(&self.fitted) {
+            Some(noise) => noise.refit(means, &self.panel, Some(weights)).map(Some),
+            None => Ok(self.fitted.noise.clone()),
+        };
+        let refitted = fit_with(&regressions, initial, Some(weights), Care::Time, bends, law)?;
+        Ok(Fitted { gain: self.fitted.gain, ..refitted })
     }
 
     /// Σ w s₁ / Σ w at each level.
     fn initial_means(&self, weights: &[f64]) -> Result<Vec<Vec<f64>>, RefitError> {
-        let p = self.fitted.state_dim;
-        let mut sums = vec![vec![0.0; p]; self.level_names.len()];
-        let mut totals = vec![0.0; sums.len()];
-        for ((&w, &z), state) in weights.iter().zip(&self.levels).zip(self.first.chunks_exact(p)) {
-            totals[z as usize] += w;
-            sums[z as usize].iter_mut().zip(state).for_each(|(sum, s)| *sum += w * s);
+        let mut first = FirstStates::new(self.panel.levels().len(), self.panel.state_dim());
+        for (person, w) in self.panel.iter().zip(weights) {
+            first.add(person.level as usize, &person.states[..self.panel.state_dim()], *w);
         }
-        for ((sum, &total), name) in sums.iter_mut().zip(&totals).zip(&self.level_names) {
-            if total <= 0.0 {
-                return Err(RefitError::EmptyLevel { level: name.clone() });
-            }
-            sum.iter_mut().for_each(|x| *x /= total);
-        }
-        Ok(sums)
+        first.means().map_err(|level| RefitError::EmptyLevel { level: self.panel.levels().name(level).to_string() })
     }
 }
 
