@@ -5,7 +5,7 @@ use super::number::{plain, tick, with_bounds, with_interval};
 use super::plot::SIZE;
 use super::regret_panels::{Quantity, RegretPanels};
 use super::{Section, Table};
-use crate::kernel::numeric::{Estimate, SlopeFit};
+use crate::kernel::numeric::{Estimate, SlopeError, SlopeFit};
 use crate::reproduction::{Cell, Learner, Measured, Method, PaperWorld, Record, Scale};
 use std::collections::BTreeMap;
 
