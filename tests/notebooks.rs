@@ -218,6 +218,40 @@ fn the_text_about_policies_holds_for_the_numbers_shown() {
     assert!(many > 2.0 * theirs, "and the same test sees the curved one: {many} ± {theirs}");
 }
 
+/// The sentences that the cells of the four checks end in.
+#[test]
+fn the_four_checks_come_back_as_their_text_says() {
+    let five = shown("5-");
+    let verdicts: Vec<&str> =
+        five.lines().filter(|line| line.contains(" to the power ") && line.contains("Control")).collect();
+    assert_eq!(verdicts.len(), 6, "four checks and two changes of them: {verdicts:#?}");
+    let parts = |verdict: &str| {
+        let after = |word: &str| {
+            let rest = verdict.split(word).nth(1).unwrap_or_else(|| panic!("no {word} in {verdict}"));
+            rest.split(". ")
+                .next()
+                .unwrap_or_default()
+                .rsplit(", ")
+                .next()
+                .unwrap_or_default()
+                .trim_end_matches('.')
+                .to_string()
+        };
+        [after("Promised: "), after("Law: "), after("Control, ")]
+    };
+    for verdict in &verdicts[..4] {
+        assert_eq!(parts(verdict), ["not refuted", "not refuted", "refuted"], "{verdict}");
+    }
+    assert_eq!(parts(verdicts[4])[1], "inconclusive", "eight seeds: {}", verdicts[4]);
+    assert_eq!(parts(verdicts[5])[1], "refuted", "large errors: {}", verdicts[5]);
+    for what in ["states", "rewards", "weights of f̂", "actions"] {
+        let line = five.lines().find(|line| line.starts_with(what)).expect("a line of the Oracle's table");
+        let differences: Vec<&str> = line[what.len()..].split_whitespace().collect();
+        assert_eq!(differences[0], "0e0", "{line}");
+        assert!(number(differences[1]) > 0.1, "{line}");
+    }
+}
+
 #[test]
 fn links_lead_somewhere_and_nothing_names_a_place_on_one_machine() {
     for notebook in notebooks() {

@@ -49,6 +49,26 @@ pub struct Section {
     pub command: String,
 }
 
+impl Section {
+    /// The chart with this letter, as figures of the paper are told apart.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn panel(&self, letter: char) -> &Figure {
+        let found = self.figures.iter().find(|figure| figure.name.ends_with(&format!("_{letter}")));
+        found.unwrap_or_else(|| panic!("{} has no panel {letter}", self.label))
+    }
+
+    /// The table whose caption begins with these words.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn table(&self, words: &str) -> &Table {
+        let found = self.tables.iter().find(|table| table.caption.starts_with(words));
+        found.unwrap_or_else(|| panic!("{} has no table that begins with {words}", self.label))
+    }
+}
+
 /// A report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {

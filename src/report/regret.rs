@@ -5,7 +5,7 @@ use super::number::{plain, tick, with_bounds, with_interval};
 use super::plot::SIZE;
 use super::regret_panels::{Quantity, RegretPanels};
 use super::{Section, Table};
-use crate::kernel::numeric::{Estimate, SlopeFit};
+use crate::kernel::numeric::{Estimate, SlopeError, SlopeFit};
 use crate::reproduction::{Cell, Learner, Measured, Method, PaperWorld, Record, Scale};
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ fn promised(worlds: &[RegretPanels; 2]) -> Option<Finding> {
     })
 }
 
-/// Every slope beside what theory says.
+/// Every slope beside what theorems promise (where means err like N^−½, at a margin with α = 1) and what the law of that margin says.
 pub(super) fn slopes(worlds: &[RegretPanels; 2]) -> Table {
     let scale = worlds[0].scale;
     let caption = format!(
@@ -67,42 +67,68 @@ pub(super) fn slopes(worlds: &[RegretPanels; 2]) -> Table {
         tick(scale.regret.sizes.last().map_or(0.0, |&n| n as f64)),
         scale.strength
     );
-    let mut table = Table::new(&caption, 3, ["quantity", "policy", "in", "theory", "linear", "non-linear"]);
-    let mut push = |quantity: Quantity, policy: String, axis: &str, texts: [String; 2]| {
-        let [linear, nonlinear] = texts;
-        let theory = plain(quantity.theory(axis == "ε"), 1);
+    let columns = ["quantity", "policy", "in", "promised", "law", "linear", "non-linear"];
+    let mut table = Table::new(&caption, 3, columns);
+    for Line { quantity, policy, in_error, fits, .. } in lines(worlds) {
+        let (axis, promised) = if in_error { ("ε", "≥ 1.0") } else { ("N", "≤ −0.5") };
+        let law = plain(quantity.law(in_error), 1);
+        let [linear, nonlinear] = fits.map(|fit| slope_text(&fit));
         if linear != "–" || nonlinear != "–" {
-            table.push([quantity.title().into(), policy, axis.into(), theory, linear, nonlinear]);
+            table.push([quantity.title().into(), policy, axis.into(), promised.into(), law, linear, nonlinear]);
         }
-    };
-    for (method, learner) in [
-        (Method::Oracle, PLAIN),
-        (Method::Ours, PLAIN),
-        (Method::Oracle, Learner::Stable),
-        (Method::Ours, Learner::Stable),
-    ] {
-        let policy = format!("{}, {}", method.title(), learner.title());
-        push(Quantity::Regret, policy, "N", worlds.map(|w| slope_text(&w.slope(learner, method, Quantity::Regret))));
-    }
-    push(
-        Quantity::Regret,
-        Method::BestRule.title(),
-        "N",
-        worlds.map(|w| slope_text(&w.slope(PLAIN, Method::BestRule, Quantity::Regret))),
-    );
-    for quantity in [Quantity::Gained, Quantity::Metric] {
-        let policy = format!("Ours, {}", PLAIN.title());
-        push(quantity, policy, "N", worlds.map(|w| slope_text(&w.slope(PLAIN, Method::Ours, quantity))));
-    }
-    for quantity in Quantity::EVERY {
-        push(
-            quantity,
-            "Best rule".into(),
-            "ε",
-            worlds.map(|w| slope_text(&w.slope_in_error(Method::BestRule, quantity))),
-        );
     }
     table
+}
+
+/// A line of the table of slopes.
+struct Line {
+    quantity: Quantity,
+    policy: String,
+    in_error: bool,
+    is_control: bool,
+    /// In either world.
+    fits: [Result<SlopeFit, SlopeError>; 2],
+}
+
+fn lines(worlds: &[RegretPanels; 2]) -> Vec<Line> {
+    let of = |quantity, method: Method, learner: Learner| Line {
+        quantity,
+        policy: format!("{}, {}", method.title(), learner.title()),
+        in_error: false,
+        is_control: false,
+        fits: worlds.map(|w| w.slope(learner, method, quantity)),
+    };
+    let mut lines: Vec<Line> = [PLAIN, Learner::Stable]
+        .into_iter()
+        .flat_map(|learner| [Method::Oracle, Method::Ours].map(|method| of(Quantity::Regret, method, learner)))
+        .collect();
+    let best = of(Quantity::Regret, Method::BestRule, PLAIN);
+    lines.push(Line { policy: Method::BestRule.title(), ..best });
+    lines.extend([Quantity::Gained, Quantity::Metric].map(|quantity| of(quantity, Method::Ours, PLAIN)));
+    // What is not preprocessed stays as unfair, and as far from the best fair policy, as it is.
+    lines.extend(Quantity::EVERY.map(|quantity| {
+        let line = of(quantity, Method::Unaware, PLAIN);
+        Line { policy: format!("control: {}", line.policy), is_control: true, ..line }
+    }));
+    lines.extend(Quantity::EVERY.map(|quantity| Line {
+        quantity,
+        policy: "Best rule".into(),
+        in_error: true,
+        is_control: false,
+        fits: worlds.map(|w| w.slope_in_error(Method::BestRule, quantity)),
+    }));
+    lines
+}
+
+/// How many slopes were measured, controls apart, and how many of their intervals leave the law's value out.
+pub(super) fn outside_the_law(worlds: &[RegretPanels; 2]) -> (usize, usize) {
+    let judged = |line: &Line| {
+        let law = line.quantity.law(line.in_error);
+        let inside = |fit: &SlopeFit| (fit.interval.0..=fit.interval.1).contains(&law);
+        line.fits.iter().flatten().map(inside).collect::<Vec<bool>>()
+    };
+    let all: Vec<bool> = lines(worlds).iter().filter(|line| !line.is_control).flat_map(judged).collect();
+    (all.len(), all.iter().filter(|inside| !**inside).count())
 }
 
 /// J, Ṽ, J − Ṽ and regret, by world, method and N.
@@ -261,7 +287,7 @@ fn observations(panels: &RegretPanels) -> Vec<String> {
     ] {
         if let Ok(fit) = panels.slope(PLAIN, method, quantity) {
             let of = format!("{world}: {} of {} goes like N to the power", quantity.title(), method.title());
-            seen.push(beside_theory(&of, &fit, quantity.theory(false)));
+            seen.push(beside_law(&of, &fit, quantity.law(false)));
         }
     }
     for quantity in Quantity::EVERY {
@@ -270,7 +296,7 @@ fn observations(panels: &RegretPanels) -> Vec<String> {
                 "{world}: with an error ε in the means, {} of the best fair policy goes like ε to the power",
                 quantity.title()
             );
-            seen.push(beside_theory(&of, &fit, quantity.theory(true)));
+            seen.push(beside_law(&of, &fit, quantity.law(true)));
         }
     }
     seen.extend(signs(panels));
@@ -279,11 +305,11 @@ fn observations(panels: &RegretPanels) -> Vec<String> {
     seen
 }
 
-/// A slope, and whether its interval holds the one of theory.
-pub(super) fn beside_theory(of: &str, fit: &SlopeFit, theory: f64) -> String {
-    let holds = (fit.interval.0..=fit.interval.1).contains(&theory);
+/// A slope, and whether its interval holds the one of the margin's law.
+pub(super) fn beside_law(of: &str, fit: &SlopeFit, law: f64) -> String {
+    let holds = (fit.interval.0..=fit.interval.1).contains(&law);
     let word = if holds { "contains" } else { "excludes" };
-    format!("{of} {}; the interval {word} theory's {}.", with_bounds(fit.slope, fit.interval, 2), tick(theory))
+    format!("{of} {}; the interval {word} the law's {}.", with_bounds(fit.slope, fit.interval, 2), tick(law))
 }
 
 /// What an error of either sign does to J − Ṽ.

@@ -41,9 +41,9 @@ impl Quantity {
         }
     }
 
-    /// The power of N, or of ε, by which theory says it goes: theorem 5 with α = 1 for regret, 3″ and 4′ for the others, with errors of
+    /// The power of N, or of ε, by which the law of a margin says it goes: theorem 5 with α = 1 for regret, 3″ and 4′ for the others, with errors of
     /// means that fall like N^{−1/2}.
-    pub fn theory(self, in_error: bool) -> f64 {
+    pub fn law(self, in_error: bool) -> f64 {
         match (self, in_error) {
             (Self::Regret, false) => -1.0,
             (_, false) => -0.5,
@@ -174,7 +174,7 @@ impl RegretPanels<'_> {
         let title = format!("{letter} · {} world: three laws of Ours", self.world);
         let caption = format!(
             "Ours against N, both axes logarithmic, {} world, δ = {}: regret J*CF − Ṽ, what is gained or lost by unfairness |J − Ṽ|, and the CF \
-             metric; means over panels with 95 % intervals, and the slope of each line (in brackets, theory's).",
+             metric; means over panels with 95 % intervals, and the slope of each line (in brackets, the law's).",
             self.world, self.scale.strength
         );
         self.figure(&format!("regret_{letter}"), &title, "mean over panels", false, &caption, &curves)
@@ -204,9 +204,9 @@ impl RegretPanels<'_> {
 
     /// `CF metric −0.49 (−1/2)`.
     fn with_slope(&self, quantity: Quantity, slope: Result<SlopeFit, SlopeError>, in_error: bool) -> String {
-        let theory = super::number::tick(quantity.theory(in_error));
+        let law = super::number::tick(quantity.law(in_error));
         let measured = slope.map_or("–".into(), |fit| super::number::plain(fit.slope, 2));
-        format!("{} {measured} ({theory})", quantity.title())
+        format!("{} {measured} ({law})", quantity.title())
     }
 
     fn figure(&self, name: &str, title: &str, y: &str, in_error: bool, caption: &str, curves: &[Curve]) -> Figure {

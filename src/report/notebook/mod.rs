@@ -4,6 +4,7 @@
 //! HTML with plain text beside it, charts as SVG drawn by the report's own code, and `.or_stop()` ends a cell with the words of an error.
 
 mod audited;
+mod check;
 mod claims;
 mod gallery;
 mod grid;
@@ -14,6 +15,7 @@ pub mod prelude;
 mod rules;
 
 pub use audited::{against_correlation, fairness, followers, noise_models, treated, worth};
+pub use check::{Check, largest_difference};
 pub(super) use claims::slope_chart;
 pub use claims::slope_panels;
 pub use gallery::{Captioned, Gallery, Picture};

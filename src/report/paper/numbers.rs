@@ -174,6 +174,9 @@ impl Numbers {
         self.put("regret.people", count(scale.regret.evaluation_people));
         self.put("regret.decisions", count(scale.regret.evaluation_horizon));
         self.put("regret.precision", crate::report::regret::precision(&worlds).unwrap_or("–".into()));
+        let (slopes, outside) = crate::report::regret::outside_the_law(&worlds);
+        self.put("regret.slopes", slopes.to_string());
+        self.put("regret.slopes.outside", outside.to_string());
         for panels in &worlds {
             let name = |what: &str| format!("{}.regret.{what}", panels.world);
             let text = |fit: Result<crate::kernel::numeric::SlopeFit, _>| {
