@@ -431,8 +431,7 @@ impl Check<'_> {
             value: self.time(after),
             previous: self.time(before),
             before: (source.line)(before.line),
-            step: self.clock.step_in_words().into(),
-            usual: self.usual_step().unwrap_or_default().into(),
+            step: (self.clock.step_in_words() + &self.usual_step().unwrap_or_default()).into(),
         }
     }
 

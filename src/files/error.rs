@@ -303,7 +303,7 @@ pub enum DataError {
     },
     /// tₖ₊₁ − tₖ is not the step of the file.
     #[error(
-        "{at}: the person of this row jumps from time {previous} ({before}) to {value}; times go up in steps of {step}{usual}. --missing drop-tail ends \
+        "{at}: the person of this row jumps from time {previous} ({before}) to {value}; times go up in steps of {step}. --missing drop-tail ends \
          people at a gap; --step says how far visits are apart when they are not exactly regular"
     )]
     TimeGap {
@@ -317,10 +317,8 @@ pub enum DataError {
         previous: String,
         /// The row before the gap.
         before: Line,
-        /// The common step.
+        /// The common step, and the typical one where that is another.
         step: Box<str>,
-        /// What most steps are, where that is another length.
-        usual: Box<str>,
     },
     /// One person at two levels.
     #[error(

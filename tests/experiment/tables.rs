@@ -66,8 +66,8 @@ fn the_slopes_of_regret_and_the_values_behind_them_are_as_published() {
 }
 
 /// How far the stand-in's unfairness may be from the snapshot. It goes through a net, whose training magnifies the last bit of a product: another
-/// processor may stop at another epoch. What separates the policies there is several times as much.
-const ANOTHER_EPOCH: f64 = 0.05;
+/// processor may stop at another epoch. Ours is below Unaware by .04 to .26.
+const ANOTHER_EPOCH: f64 = 0.03;
 
 #[test]
 fn the_unfairness_of_the_stand_in_is_near_what_was_published() {

@@ -91,18 +91,18 @@ fn largest_difference(pairs: &[Pair]) -> (f64, f64) {
 ///
 /// # Equation
 /// ```text
-/// for each pair, in a form that stays finite where a share is 0 (Donner and Zou, 2012):
-///   l₁(2p₁ − l₁) / (p₁p₂ + √((p₁p₂)² − l₁(2p₁ − l₁) u₂(2p₂ − u₂)))  ≤  ratio  ≤  (p₁p₂ + √((p₁p₂)² − u₁(2p₁ − u₁) l₂(2p₂ − l₂))) / (l₂(2p₂ − l₂))
+/// for each pair, in a form that stays finite where a share is 0 (Donner and Zou, 2012), with v = p₁p₂ and q(x, p) = x(2p − x):
+///   q(l₁, p₁) / (v + √(v² − q(l₁, p₁) q(u₂, p₂)))  ≤  ratio  ≤  (v + √(v² − q(u₁, p₁) q(l₂, p₂))) / q(l₂, p₂)
 /// ```
 fn smallest_ratio(pairs: &[Pair]) -> (f64, f64) {
     let both = |a: f64, b: f64, product: f64| product + (product * product - a * b).max(0.0).sqrt();
     let of_pair = |(a, b): &Pair| {
         let product = a.rate * b.rate;
-        let turned = |limit: f64, rate: f64| limit * (2.0 * rate - limit);
-        let (low, high) = (turned(a.low, a.rate), turned(b.low, b.rate));
-        let below = both(low, turned(b.high, b.rate), product);
-        let above = both(turned(a.high, a.rate), high, product);
-        (if below > 0.0 { low / below } else { 0.0 }, if high > 0.0 { above / high } else { f64::INFINITY })
+        let q = |limit: f64, rate: f64| limit * (2.0 * rate - limit);
+        let (q1, q2) = (q(a.low, a.rate), q(b.low, b.rate));
+        let below = both(q1, q(b.high, b.rate), product);
+        let above = both(q(a.high, a.rate), q2, product);
+        (if below > 0.0 { q1 / below } else { 0.0 }, if q2 > 0.0 { above / q2 } else { f64::INFINITY })
     };
     let smallest = |(low, high): (f64, f64), (l, h): (f64, f64)| (low.min(l), high.min(h));
     pairs.iter().map(of_pair).fold((1.0, 1.0), smallest)

@@ -534,9 +534,9 @@ fn a_page_its_tables_and_its_pictures_show_the_numbers_of_the_file() {
         let picture = picture(name);
         let action = ACTIONS.iter().position(|action| picture.title().ends_with(action));
         let action = action.unwrap_or_else(|| panic!("{name}: {} names no action", picture.title()));
-        for z in 0..LEVELS.len() {
+        for (z, level) in LEVELS.iter().enumerate() {
             let own: Vec<Option<f64>> = shares(z, action).as_array().unwrap().iter().map(Value::as_f64).collect();
-            picture.assert_line(&own, &format!("{name}, {}", LEVELS[z]));
+            picture.assert_line(&own, &format!("{name}, {level}"));
         }
     };
     let over_time = |rule: &'static str| {
