@@ -240,9 +240,7 @@ fn paths(runs: &str) -> Vec<String> {
 
 /// The map of the kernel: every checked statement that runs it, from the line of the source document to its theorem in Coq.
 fn map() -> String {
-    let mut text = String::from(
-        "| label | line | what is checked | runs | in Coq |\n|---|---|---|---|---|\n",
-    );
+    let mut text = String::from("| label | line | what is checked | runs | in Coq |\n|---|---|---|---|---|\n");
     for claim in theorems() {
         let kernel: Vec<String> = paths(claim.runs).into_iter().filter(|path| path.starts_with("kernel::")).collect();
         if kernel.is_empty() {
