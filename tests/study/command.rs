@@ -133,7 +133,7 @@ fn nobodys_files_are_overwritten_and_nothing_of_an_earlier_study_is_left() {
         .collect();
     fs::write(folder.0.join("study.csv"), one_level).unwrap();
     let said = folder.succeed(&with(&["mine"]));
-    assert!(said.starts_with("These data cannot support a policy, because everybody has the same level"), "{said}");
+    assert!(said.starts_with("These data cannot support a policy, because everybody is in the same group"), "{said}");
     assert!(!folder.0.join("mine/policy.json").exists());
     // Two sections have nothing to show, and say so.
     let page = fs::read_to_string(folder.0.join("mine/index.html")).unwrap();

@@ -483,7 +483,7 @@ fn steep_function() -> Witness {
 
 fn aligned_errors() -> Witness {
     // Hadamard rows (−1)^{bits of i ∧ j}, each once, and errors by the bent function i₁i₂ + i₃i₄ of the bits of i: all |Δwⱼ| are equal.
-    let sign = |bits: u32| if bits.count_ones() % 2 == 0 { 1.0 } else { -1.0 };
+    let sign = |bits: u32| if bits.count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
     let bent = |i: u32| sign((i & i >> 1 & 1) + 2 * (i >> 2 & i >> 3 & 1));
     let ε = 0.01;
     // A/n = I, so Δw = Σᵢ φᵢ·error/n.

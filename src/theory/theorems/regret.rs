@@ -418,7 +418,7 @@ fn people_not_tuples(run: Run) -> Found {
             // P(everybody is in `seen`, and nobody is missing from it), by inclusion and exclusion over its subsets.
             let exactly = |seen: usize| -> f64 {
                 let within = |subset: usize| (f64::from(subset.count_ones()) / d as f64).powi(people);
-                let sign = |subset: usize| if (seen ^ subset).count_ones() % 2 == 0 { 1.0 } else { -1.0 };
+                let sign = |subset: usize| if (seen ^ subset).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
                 (1..=seen).filter(|subset| subset & !seen == 0).map(|subset| sign(subset) * within(subset)).sum()
             };
             let probability = off.iter().map(|&seen| exactly(seen)).sum();
