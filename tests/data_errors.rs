@@ -350,10 +350,10 @@ fn lines_are_those_of_the_file_whatever_ends_or_fills_them() {
 }
 
 #[test]
-fn a_message_repeats_only_the_beginning_of_a_huge_cell() {
+fn a_message_does_not_repeat_a_huge_cell() {
     let huge = "é".repeat(1_000_000);
     let message = error(&format!("a,1,x,,,{huge}\n"), &incoming()).to_string();
-    assert!(message.chars().count() < 200 && message.contains("ééé…"), "{message}");
+    assert!(message.chars().count() < 200 && message.contains("a text of ") && !message.contains("ééé"), "{message}");
     let message = error(&format!("{huge},1\n"), &incoming()).to_string();
     assert!(message.chars().count() < 200, "{message}");
     let header: String = (0..100_000).map(|k| format!("column{k},")).collect();

@@ -4,7 +4,7 @@
 //! any other test program; the table is left out where another program reads the output.
 
 use counterfair::theory::errata::{ErratumRow, errata};
-use counterfair::theory::theorems::{Beside, Expected, Found, Row, proved, table, theorems};
+use counterfair::theory::theorems::{Beside, Cells, Expected, Found, Row, proved, table, theorems};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -56,8 +56,24 @@ fn main() -> ExitCode {
     }
     if rows.len() == theorems().len() && recomputed.len() == order.len() {
         insta::assert_snapshot!("verdicts", verdicts(&rows, &recomputed));
+        assert_eq!(not_in_the_readme(&rows), Vec::<String>::new(), "rows of the README that are not what was found");
     }
     conclusion.exit_code()
+}
+
+/// Rows of the README's table that are no row of this one.
+fn not_in_the_readme(rows: &[Row]) -> Vec<String> {
+    let readme = include_str!("../README.md");
+    let found: Vec<String> = rows
+        .iter()
+        .map(|row| {
+            let Cells { found, limit, control, .. } = Cells::of(row);
+            format!("| `{}` | {} | {found} | {limit} | {control} |", row.claim.label, row.claim.says)
+        })
+        .collect();
+    let shown: Vec<&str> = readme.lines().filter(|line| line.starts_with('|') && line.contains("caught")).collect();
+    assert!(!shown.is_empty(), "the README has rows of the table");
+    shown.into_iter().filter(|line| !found.iter().any(|row| row == line)).map(String::from).collect()
 }
 
 /// Sizes and seeds that a slope must have been measured at.

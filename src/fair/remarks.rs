@@ -119,7 +119,7 @@ fn of_level_sizes(lines: &mut Vec<String>, panel: &Panel) {
         small.iter().take(NAMED).map(|&k| format!("{} ({})", visible(panel.levels().name(k)), sizes[k])).collect();
     let rest = if small.len() > NAMED { format!(" and {} more", small.len() - NAMED) } else { String::new() };
     lines.push(format!(
-        "{} of {} levels have fewer than {FEW} people, of {} in all: {}{rest}. What is fitted to so few says little; join levels, or leave \
+        "{} of {} groups have fewer than {FEW} people, of {} in all: {}{rest}. What is fitted to so few says little; join groups, or leave \
          them out",
         small.len(),
         sizes.len(),

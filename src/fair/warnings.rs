@@ -76,7 +76,7 @@ pub(super) fn of_mechanism(
         let what = if check.is_first { format!("first {name}") } else { name.clone() };
         match check.verdict {
             Belief::Differs => lines.push(format!(
-                "noise of {what} differs between levels beyond its model (ratio of sds {:.2}, p = {:.1e}; distance of shapes {:.2}, p = \
+                "noise of {what} differs between groups beyond its model (ratio of sds {:.2}, p = {:.1e}; distance of shapes {:.2}, p = \
                  {:.1e}; {} such tests): its counterfactuals are doubtful",
                 check.after.sd_ratio,
                 check.after.variance_p,

@@ -268,6 +268,7 @@ mod modes {
             [0o755, 0o644, 0o644]
         );
         // Pages on which ids were asked for: in a folder of their own, and in that of an earlier study, which everybody could read.
+        run(&folder, &["simulate", "--world", "linear", "--n", "80", "--t", "4", "--out", "linear.csv"], "");
         let linear = ["study", "--data", "linear.csv", "--replicates", "2", "--noise", "additive", "--out"];
         let named = ["--show-ids", "3"];
         run(&folder, &[&linear[..], &["shown/a"], &named].concat(), "");

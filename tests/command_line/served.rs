@@ -138,7 +138,7 @@ fn a_packed_row_without_an_end_is_an_error_and_no_end_of_memory() {
         "(echo ID,timestamp,z1,action,reward,state1; head -c 70000000 /dev/zero | tr '\\0' x) | gzip > row.csv.gz";
     assert!(Command::new("sh").args(["-c", pack]).current_dir(&folder.0).status().unwrap().success());
     for command in [&["learn", "--save", "p.json"][..], &["study", "--out", "o"], &["preprocess", "--out", "x.csv"]] {
-        let message = folder.refuse(&[command, &["--data", "row.csv.gz", "--memory", "5MB"]].concat(), "");
+        let message = folder.refuse(&[command, &["--data", "row.csv.gz", "--ram", "5MB"]].concat(), "");
         assert!(message.contains("row.csv.gz, line 2: no row ends within"), "{command:?}: {message}");
     }
 }

@@ -156,7 +156,7 @@ impl Evidence {
         because.extend(self.data.reasons());
         if let Some((name, people)) = self.smallest_level.as_ref().filter(|(_, n)| *n < FEWEST_AT_A_LEVEL) {
             because.push(format!(
-                "level {name} has {people} people, and {FEWEST_AT_A_LEVEL} are the fewest for a level's own mechanism"
+                "group {name} has {people} people, and {FEWEST_AT_A_LEVEL} are the fewest for a group's own mechanism"
             ));
         }
         because
@@ -291,9 +291,9 @@ mod tests {
     #[test]
     fn each_limit_by_itself_stops_the_recommendation() {
         let one = |found: Vec<String>, word: &str| assert!(found.len() == 1 && found[0].contains(word), "{found:?}");
-        one(reasons(|e| e.data.levels = 1), "same level");
+        one(reasons(|e| e.data.levels = 1), "same group");
         one(reasons(|e| e.data.actions = 1), "same action");
-        one(reasons(|e| e.smallest_level = Some(("f".into(), FEWEST_AT_A_LEVEL - 1))), "level f has 19 people");
+        one(reasons(|e| e.smallest_level = Some(("f".into(), FEWEST_AT_A_LEVEL - 1))), "group f has 19 people");
         one(reasons(|e| e.failed = Some("a level without data".into())), "without data");
         one(reasons(|e| e.data.rewards = Some((2.5, 2.5))), "2.5 after every decision");
         one(reasons(|e| e.unfit = Some("learning diverged".into())), "diverged");

@@ -96,7 +96,12 @@ impl Cells {
             Verdict::Inconclusive => "open".into(),
             _ if row.claim.expected == Expected::Outside => "outside".into(),
             Verdict::Refuted => "BROKEN".into(),
-            Verdict::NotRefuted => margin(limit, &row.stated).map_or("–".into(), short),
+            Verdict::NotRefuted => match margin(limit, &row.stated) {
+                // The slope's interval holds the promised slope: neither above it nor clear of it.
+                Some(margin) if margin < 0.0 => "at limit".into(),
+                Some(margin) => short(margin),
+                None => "–".into(),
+            },
         };
         Self {
             found: found(&row.stated),
