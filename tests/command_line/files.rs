@@ -75,7 +75,7 @@ fn an_odd_study_is_said_to_be_odd() {
     fs::write(folder.0.join("sixty.csv"), sixty).unwrap();
     let output = folder.run(&quick("preprocess", "sixty.csv", "fair.csv"));
     let message = String::from_utf8_lossy(&output.stderr);
-    assert!(message.contains("60 of 60 levels have fewer than 10 people, of 60 in all"), "{message}");
+    assert!(message.contains("60 of 60 groups have fewer than 10 people, of 60 in all"), "{message}");
     // One row per person in outgoing rows: decisions that no state follows.
     let one: String = (0..30).map(|i| format!("p{i},1,{},{},1,{}\n", plain(i, 0).0, i % 2, i)).collect();
     fs::write(folder.0.join("one.csv"), format!("ID,timestamp,z1,action,reward,state1\n{one}")).unwrap();
