@@ -1,8 +1,8 @@
 //! The front door: one way from a file to a decision.
 //!
 //! A [`Learner`] is a value with settings. [`learn`](Learner::learn) takes [`People`] and gives a [`Policy`], which can be saved, loaded,
-//! [audited](Policy::audit) on other people and [deployed](Policy::deploy). Whatever goes wrong on the way is one [`Error`], which
-//! carries the place and the value of what was wrong below. The command line, the paper's runs and the notebooks take this way too.
+//! [audited](Policy::audit) on other people and [deployed](Policy::deploy). Whatever goes wrong on the way to a policy is one [`Error`],
+//! which carries the place and the value of what was wrong below; a file that cannot be loaded, a request and a memory have errors of their own. The command line, the paper's runs and the notebooks take this way too.
 //!
 //! | step | file |
 //! |---|---|

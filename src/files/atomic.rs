@@ -28,6 +28,7 @@ pub struct WriteError {
 ///
 /// # Errors
 /// [`WriteError`] with what the system said.
+#[cfg(feature = "report")]
 pub fn atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), WriteError> {
     written(path, Readers::AsUsual, write)
 }
@@ -76,6 +77,7 @@ pub fn private() -> OpenOptions {
 ///
 /// # Errors
 /// What the system said.
+#[cfg(feature = "report")]
 pub fn create_private_folder(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]

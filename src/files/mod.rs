@@ -1,6 +1,6 @@
 //! Panels of people followed over time: validated once, then facts.
 //!
-//! A [`Panel`] comes from a [`PanelBuilder`], or from a long file by [`read()`]: one row per person and time, in one of two
+//! A [`Panel`] comes from a [`PanelBuilder`](crate::kernel::people::PanelBuilder), or from a long file by [`read()`]: one row per person and time, in one of two
 //! [`RowConvention`]s. Whatever is wrong with a file is a [`DataError`] that names file, line, column and value; the one
 //! repair there is, [`MissingRepair::DropTail`], has to be asked for and is counted.
 
@@ -36,9 +36,11 @@ pub use options::{Decimal, MissingRepair, Read, ReadOptions, Repairs, RowConvent
 pub use text_file::Encoding;
 pub use times::StepLength;
 
+pub(crate) use atomic::{Readers, privately, written};
+#[cfg(feature = "report")]
+pub(crate) use atomic::{atomically, create_private_folder};
 #[cfg(feature = "durable")]
-pub(crate) use atomic::end_of_links;
-pub(crate) use atomic::{Readers, atomically, create_private_folder, private, privately, written};
+pub(crate) use atomic::{end_of_links, private};
 pub(crate) use csv_writer::write_preprocessed_blocks;
 pub(crate) use error::visible;
 pub(crate) use large::{LargeRead, SampledRead, read_large, read_sample};

@@ -1,4 +1,4 @@
-//! The only place that formats or writes: tables, charts, and the report that holds them.
+//! How results are shown: tables, charts, pages, and display in notebooks.
 
 mod claims;
 mod comma_separated;

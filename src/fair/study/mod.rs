@@ -20,6 +20,7 @@ mod cross_fit;
 mod data;
 mod extremes;
 mod number;
+mod one_for_all;
 mod program;
 mod side_by_side;
 mod treated;

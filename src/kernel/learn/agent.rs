@@ -66,7 +66,7 @@ impl<P: Preprocessor, Rule: Policy<P::View>> Deployed<P, Rule> {
     ///
     /// # Panics
     /// If the policy reads another number of coordinates than the preprocessor shows. Parts that come from outside, a file say, are
-    /// checked at the front door ([`Policy`](crate::fair::Policy)), where this is an error.
+    /// checked at the front door (`counterfair::fair::Policy`), where this is an error.
     pub fn new(preprocessor: P, policy: Rule) -> Self {
         if let Some(inputs) = policy.inputs() {
             assert_eq!(inputs, preprocessor.width(), "numbers that the policy reads, and that a view has");

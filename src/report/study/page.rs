@@ -269,20 +269,27 @@ fn treated(study: &Study) -> Answer {
         for (name, folds) in study.policies.iter().flat_map(|policies| &policies.constant_by_fold) {
             let folds: Vec<String> = folds.iter().map(|(action, n)| format!("{action} in {n}")).collect();
             said.push(format!(
-                "{name} gives everybody in a fold the same action, but not the same one in all folds ({}): differences between levels in its rows \
+                "{name} gives everybody in a fold the same action, but not the same one in all folds ({}): differences between groups in its rows \
                  come from who is in which fold, by chance.",
                 folds.join(", ")
             ));
         }
         if let Some(policies) = &study.policies {
             let gap = policies.received_parity_gap;
-            said.push(format!(
-                "At the first decision what levels received differs by {} ({} to {}); whatever the noise, that much differs in another world if \
-                 nothing else causes both attribute and state.",
+            let received = format!(
+                "At the first decision what groups received differs by {} ({} to {}), the largest difference between two of them",
                 share(gap.estimate),
                 share(gap.interval.0),
                 share(gap.interval.1)
-            ));
+            );
+            said.push(if gap.interval.0 > 0.0 {
+                format!(
+                    "{received}; whatever the noise, at least {} differs in another world if nothing else causes both attribute and state.",
+                    share(gap.interval.0)
+                )
+            } else {
+                format!("{received}: chance alone may make as much.")
+            });
         }
     }
     Answer {
@@ -317,8 +324,8 @@ fn done(study: &Study) -> Answer {
         title: "What was done",
         said: vec![format!(
             "People were split into {} folds by a hash of seed and id. For each fold the mechanism and three policies were learned from the others and \
-             followed along those held out; every number about policies is from people they were not learned from. Intervals resample people and \
-             refit what was fitted.",
+             followed along those held out: every decision that is judged is about a person whom its policy was not learned from. The regressions behind \
+             values are fitted to everybody. Intervals resample people and refit what was fitted.",
             study.done.folds
         )],
         not_shown: "choices made before the file existed: who was asked, what was measured, what was left out.",

@@ -103,9 +103,20 @@ pub(super) fn digits(half: f64) -> usize {
     if half > 0.0 && half.is_finite() { (1.0 - half.log10().floor()).clamp(0.0, 6.0) as usize } else { 3 }
 }
 
-/// The first line: what is accepted by assumption, if anything is, then the verdict.
+/// The first line: what is accepted by assumption, if anything is, then the verdict, then what can be said for one action for everybody where no
+/// policy that tells people apart is recommended.
 pub fn sentence(study: &Study) -> String {
-    accepted(study) + &verdict(&study.verdict)
+    accepted(study) + &verdict(&study.verdict) + &one_for_all(study)
+}
+
+fn one_for_all(study: &Study) -> String {
+    match study.one_for_all() {
+        Some((action, row)) if !study.verdict.recommends() => format!(
+            " The same action for everybody can be supported: {action}, worth {} compared with what people received, and exactly fair whatever the noise.",
+            with_interval(&row.minus_received)
+        ),
+        _ => String::new(),
+    }
 }
 
 /// What is accepted by assumption, as a sentence before all others; nothing where nothing is.

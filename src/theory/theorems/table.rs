@@ -34,7 +34,7 @@ pub fn table(rows: &[Row], beside: Beside<'_>, all: bool) -> String {
         text += &format!(" · {count} theorems in Coq");
     }
     if !all {
-        text += " · all rows: cargo test --test theorems -- --all";
+        text += " · all rows: cargo test --test theorems -- --all, or counterfair verify --all";
     }
     text.push('\n');
     if all && !beside.errata.is_empty() {
