@@ -220,7 +220,9 @@ pub fn decide(evidence: &Evidence) -> Verdict {
     if let (Some(difference), true, true) = (evidence.difference, evidence.accepts, evidence.doubts.is_empty()) {
         return Verdict::NotMeasured { difference };
     }
-    let because: Vec<String> = evidence.doubts.iter().chain(&evidence.no_metric).cloned().collect();
+    // Why there is no CF metric may be one of the doubts, which is said once.
+    let unsaid = evidence.no_metric.iter().filter(|why| !evidence.doubts.contains(why));
+    let because: Vec<String> = evidence.doubts.iter().chain(unsaid).cloned().collect();
     let (Some(difference), Some(unfairness), true) = (evidence.difference, evidence.unfairness, because.is_empty())
     else {
         let none = || vec!["people could not be followed in other worlds".to_string()];
@@ -320,6 +322,8 @@ mod tests {
         assert_eq!(decide(&doubted), Verdict::NotBelievable { because: vec!["few values".into()] });
         let none = Evidence { unfairness: None, no_metric: Some("a net".into()), ..sound() };
         assert_eq!(decide(&none), Verdict::NotBelievable { because: vec!["a net".into()] });
+        let same = Evidence { doubts: vec!["a net".into(), "few values".into()], ..none };
+        assert_eq!(decide(&same), Verdict::NotBelievable { because: vec!["a net".into(), "few values".into()] });
     }
 
     /// Whatever it would be worth, and whether or not somebody computed a bound.
