@@ -89,8 +89,13 @@ fn undisciplined(row: &Row) -> Option<String> {
         if slope.sizes.len() < sizes || slope.seeds < LEAST.1 {
             return Some(format!("{} sizes and {} seeds are too few", slope.sizes.len(), slope.seeds));
         }
-        if row.control.slope().is_none() {
-            return Some("the control has no slope".into());
+        let Some(control) = row.control.slope() else { return Some("the control has no slope".into()) };
+        if control.sizes.len() < sizes || control.seeds < LEAST.1 {
+            return Some(format!(
+                "{} sizes and {} seeds of the control are too few",
+                control.sizes.len(),
+                control.seeds
+            ));
         }
     }
     let wordless = |found: &Found| matches!(found, Found::Sides(worst) if worst.text.is_empty());
