@@ -5,8 +5,9 @@ use super::number::{plain, tick, with_bounds, with_interval};
 use super::plot::SIZE;
 use super::regret_panels::{Quantity, RegretPanels};
 use super::{Section, Table};
-use crate::kernel::numeric::{Estimate, SlopeError, SlopeFit};
+use crate::kernel::numeric::Estimate;
 use crate::reproduction::{Cell, Learner, Measured, Method, PaperWorld, Record, Scale};
+use crate::theory::{SlopeError, SlopeFit};
 use std::collections::BTreeMap;
 
 const WORLDS: [PaperWorld; 2] = [PaperWorld::Linear, PaperWorld::Nonlinear];

@@ -4,6 +4,7 @@
 //! policy that reads counterfactual states is exactly fair under its own estimate. So the metric is computed under many mechanisms that
 //! the data do not tell apart, and the answer is the law of what comes out.
 
+mod blend;
 mod cross_fitted;
 mod histories;
 mod parity;
@@ -20,9 +21,10 @@ use super::{AuditError, PanelDraws};
 use crate::estimate::{Certificate, RefitError, Refitter};
 use crate::kernel::evaluate::PairShare;
 use crate::kernel::learn::Agent;
-use crate::kernel::model::{Blend, Mechanism};
+use crate::kernel::model::Mechanism;
 use crate::kernel::numeric::{Law, Stream, person_weights};
 use crate::kernel::people::Panel;
+use blend::Blend;
 use rayon::prelude::*;
 
 /// Under which mechanisms people are followed.

@@ -1,7 +1,6 @@
 //! Structural models: the means of a decision process and the noise around them, exact counterfactuals, worlds whose mechanism is known.
 
 mod abduction;
-mod blend;
 mod counterfactual;
 mod exogenous;
 mod mechanism;
@@ -16,6 +15,4 @@ pub use simulate::{simulate, try_simulate};
 pub use worlds::World;
 
 pub use abduction::{Means, PanelNoise, abduct_panel};
-pub use blend::Blend;
-
 pub use noise::{NoiseLaw, Output, Rung, Step};
