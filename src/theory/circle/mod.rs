@@ -1,4 +1,5 @@
-//! A decision process on angles, complete with twelve features, on which the whole method runs end to end.
+//! The test bed with a continuous state: a decision process on angles, complete with twelve features, in which every assumption of the theory holds
+//! exactly, every constant can be computed, and the whole method runs end to end.
 
 mod arc;
 mod fit;
@@ -7,7 +8,6 @@ mod learn;
 mod value;
 
 pub use fit::CircleFit;
-pub use law::Reader;
 pub use learn::Harmonics;
 
 use crate::kernel::numeric::Stream;
