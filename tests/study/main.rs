@@ -3,7 +3,8 @@
 mod agrees;
 mod command;
 mod fairness;
-#[path = "../command_line/folder.rs"]
+#[path = "../folder.rs"]
 mod folder;
 mod honest;
 mod real;
+mod said;

@@ -6,9 +6,9 @@ use std::collections::{HashMap, HashSet};
 const FRONT_DOOR: &str = include_str!("../../../tests/coverage/front_door.csv");
 const UNFAIRNESS: &str = include_str!("../../../tests/coverage/unfairness.csv");
 
-const STABLE: &str = include_str!("../../../tests/stable_learner.csv");
+const STABLE: &str = include_str!("../../../tests/estimate/stable_learner.csv");
 
-/// The stable learner beside the plain quadratic, from the table that `tests/stable_learner.rs` made: other panels than those of the figure.
+/// The stable learner beside the plain quadratic, from the table that `tests/estimate/stable_learner.rs` made: other panels than those of the figure.
 pub(super) fn stable() -> Table {
     let columns = ["world", "states", "N", "plain regret", "stable regret", "plain CF metric", "stable CF metric"];
     let mut table = Table::new("", 2, columns);

@@ -1,11 +1,11 @@
-//! What the noise models do to real studies, from the tables that `tests/noise` made and keeps.
+//! What the noise models do to real studies, from the tables that `tests/estimate/noise` made and keeps.
 
 use super::coverage::{field, lines};
 use crate::report::Table;
 use std::collections::HashMap;
 
-const NOISE: &str = include_str!("../../../tests/noise/real_studies_noise.csv");
-const POLICIES: &str = include_str!("../../../tests/noise/real_studies_policies.csv");
+const NOISE: &str = include_str!("../../../tests/estimate/noise/real_studies_noise.csv");
+const POLICIES: &str = include_str!("../../../tests/estimate/noise/real_studies_policies.csv");
 
 type Line = HashMap<&'static str, &'static str>;
 
