@@ -3,7 +3,7 @@
 //! The full table is `tests/coverage/unfairness.csv`; a row of it is made by
 //! `SETTING=linear PEOPLE=400 REPETITIONS=100 cargo test --test coverage_unfairness -- --ignored --nocapture table`.
 
-use counterfair::audit::{PanelDraws, Yardstick, audit, unfairness};
+use counterfair::audit::{self, PanelDraws, Yardstick, audit};
 use counterfair::estimate::{Basis, FitSettings, NoiseChoice, Pooling, fit};
 use counterfair::estimate::{Certificate, Refitter};
 use counterfair::kernel::model::World;
@@ -144,7 +144,9 @@ fn choices() {
     let agent = plain_policy(Kind::Ours, &panel, refitter.fitted());
     let draws = PanelDraws::draw(&panel, Stream::new(1));
     let began = std::time::Instant::now();
-    let law = unfairness(&*agent, &panel, &Yardstick::Certificate(&certificate), &draws, 0.95).unwrap();
+    let yardstick = Yardstick::Certificate(&certificate);
+    let people = audit::Judged { agent: &*agent, panel: &panel, draws: &draws, yardstick, scales: &[] };
+    let law = audit::unfairness(&[people], 0.95).unwrap().law;
     println!("law of 200: {:?}; mean {:.4}, upper {:.4}", began.elapsed(), law.mean(), law.upper(0.95));
 }
 

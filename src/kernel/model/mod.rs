@@ -2,10 +2,12 @@
 
 mod abduction;
 mod blend;
+mod categories;
 mod counterfactual;
 mod exogenous;
 mod mechanism;
 pub mod noise;
+mod scale;
 mod simulate;
 pub mod worlds;
 
@@ -18,4 +20,6 @@ pub use worlds::World;
 pub use abduction::{Means, PanelNoise, abduct_panel};
 pub use blend::Blend;
 
+pub use categories::{CategoryNoise, CategorySums, LatentSpread, abduct_categories};
 pub use noise::{NoiseLaw, Output, Rung, Step};
+pub use scale::{OnScales, Scale, ScaleError};

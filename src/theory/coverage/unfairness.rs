@@ -1,13 +1,13 @@
 //! Coverage of the CF metric's law: learn on N people, judge on them and on N others, and compare with 8000 people seen in all worlds.
 
-use crate::audit::{Carried, PanelDraws, UnfairnessLaw, Yardstick, probabilities_along, unfairness};
+use crate::audit::{self, Carried, PanelDraws, UnfairnessLaw, Yardstick};
 use crate::estimate::{Certificate, FitSettings, Fitted, Refitter};
+use crate::kernel::evaluate::evaluate;
 use crate::kernel::learn::features::Polynomial;
 use crate::kernel::learn::{Agent, Deployed, Greedy, LinearQ, Settings, UniformlyRandom, fitted_q_iteration};
-use crate::kernel::model::noise::{Step, first_state};
 use crate::kernel::model::{Exogenous, World, simulate};
 use crate::kernel::numeric::Stream;
-use crate::kernel::people::{Panel, PanelBuilder, Person};
+use crate::kernel::people::Panel;
 use crate::kernel::preprocess::{Experience, Full, Sequential, Unaware, View, batch};
 use serde::Serialize;
 
@@ -61,7 +61,7 @@ pub struct Judgement {
     pub kind: Kind,
     /// On whom.
     pub judged: Judged,
-    /// The CF metric along recorded histories, from people followed in all worlds.
+    /// The CF metric of deployment, from people followed in all worlds.
     pub truth: f64,
     /// The same at the first decision alone.
     pub truth_at_first: f64,
@@ -75,8 +75,7 @@ pub struct Judgement {
 /// If a mechanism cannot be fitted, as when a level has nobody: settings are chosen so that this does not happen.
 pub fn judge_once(setting: &Setting<'_>, stream: Stream) -> Vec<Judgement> {
     let [learned, fresh] = ["learned", "fresh"].map(|name| {
-        let exogenous = Exogenous::draw(setting.world, setting.people, setting.horizon, stream.named(name));
-        worlds(setting, &exogenous).swap_remove(0)
+        simulate(setting.world, &Exogenous::draw(setting.world, setting.people, setting.horizon, stream.named(name)))
     });
     let truth = Truth::new(setting, stream.named("truth"));
     let draws = |panel: &Panel| PanelDraws::draw(panel, stream.named("draws"));
@@ -93,11 +92,13 @@ pub fn judge_once(setting: &Setting<'_>, stream: Stream) -> Vec<Judgement> {
             (kind == Kind::Ours).then(|| Carried { mechanism: refitter.fitted(), transitions: learned.transitions() });
         let alone = Yardstick::Judged { refitter: &fresh_refitter, carried, replicates: setting.replicates, seed: 2 };
         for (judged, panel, yardstick) in [
-            (Judged::Learned, &learned, &Yardstick::Certificate(&certificate)),
-            (Judged::Fresh, &fresh, &Yardstick::Certificate(&certificate)),
-            (Judged::FreshWithoutCertificate, &fresh, &alone),
+            (Judged::Learned, &learned, Yardstick::Certificate(&certificate)),
+            (Judged::Fresh, &fresh, Yardstick::Certificate(&certificate)),
+            (Judged::FreshWithoutCertificate, &fresh, alone),
         ] {
-            let law = unfairness(&*agent, panel, yardstick, &draws(panel), 0.95).expect("histories that stay finite");
+            let draws = draws(panel);
+            let people = audit::Judged { agent: &*agent, panel, draws: &draws, yardstick, scales: &[] };
+            let law = audit::unfairness(&[people], 0.95).expect("people that stay finite").law;
             found.push(Judgement { kind, judged, truth, truth_at_first, law });
         }
     }
@@ -138,75 +139,26 @@ fn quadratic<V: View>(experience: &Experience<V>, coordinates: usize, levels: us
     fitted_q_iteration(experience, &features, Settings::default()).expect("transitions to learn from").q
 }
 
-/// People followed in the world of every level with their own noise and the recorded actions.
-struct Truth {
-    /// A panel for each level, in which everybody has that level.
-    worlds: Vec<Panel>,
+/// People who are followed in the world itself.
+struct Truth<'a> {
+    world: &'a dyn World,
+    /// Over all decisions, and over first ones.
+    draws: [Exogenous; 2],
 }
 
-impl Truth {
-    fn new(setting: &Setting<'_>, stream: Stream) -> Self {
-        let exogenous = Exogenous::draw(setting.world, setting.truth_people, setting.horizon, stream);
-        Self { worlds: worlds(setting, &exogenous).split_off(1) }
+impl<'a> Truth<'a> {
+    fn new(setting: &Setting<'a>, stream: Stream) -> Self {
+        let draw = |horizon| Exogenous::draw(setting.world, setting.truth_people, horizon, stream);
+        Self { world: setting.world, draws: [setting.horizon, 1].map(draw) }
     }
 
     /// max over pairs of levels of the mean total variation between what a policy does in the two worlds: over all decisions, and
     /// over first ones. Of a deterministic policy it is the share of decisions that differ.
     fn of(&self, agent: &dyn Agent) -> (f64, f64) {
-        let actions = agent.actions();
-        let along: Vec<Vec<f64>> = self
-            .worlds
-            .iter()
-            .map(|panel| probabilities_along(panel, agent, &vec![0.5; panel.people()]).expect("panels of one shape"))
-            .collect();
-        let panel = &self.worlds[0];
-        let (mut all, mut first) = (0.0f64, 0.0f64);
-        for a in 0..along.len() {
-            for b in a + 1..along.len() {
-                let (mut sum, mut at_first) = (0.0, 0.0);
-                for i in 0..panel.people() {
-                    for (t, row) in panel.states_of(i).take(panel.decisions_of(i).len()).enumerate() {
-                        let at = row * actions..(row + 1) * actions;
-                        let pairs = along[a][at.clone()].iter().zip(&along[b][at]);
-                        let distance = 0.5 * pairs.map(|(p, q)| (p - q).abs()).sum::<f64>();
-                        sum += distance;
-                        at_first += if t == 0 { distance } else { 0.0 };
-                    }
-                }
-                all = all.max(sum / panel.decisions() as f64);
-                first = first.max(at_first / panel.people() as f64);
-            }
-        }
+        let [all, first] =
+            self.draws.each_ref().map(|draws| evaluate(self.world, agent, draws, 1.0).unfairness.total_variation.mean);
         (all, first)
     }
-}
-
-/// The panel as it was, then for each level what it would have been had everybody had that level: the same noise and the same actions.
-fn worlds(setting: &Setting<'_>, exogenous: &Exogenous) -> Vec<Panel> {
-    let world = setting.world;
-    let (horizon, p) = (exogenous.horizon(), world.state_dim());
-    let factual = simulate(world, exogenous);
-    let mut all = vec![];
-    for level in 0..world.levels() {
-        let mut builder =
-            PanelBuilder::new(factual.levels().clone(), factual.action_names().clone(), p).expect("the same shape");
-        let (mut states, mut step) = (vec![0.0; (horizon + 1) * p], Step::default());
-        for (i, own) in factual.iter().enumerate() {
-            let noise = |t: usize| &exogenous.states(t)[i * p..(i + 1) * p];
-            states[..p].copy_from_slice(noise(0));
-            first_state(world, level, &mut states[..p]);
-            for t in 0..horizon {
-                let (before, after) = states[t * p..(t + 2) * p].split_at_mut(p);
-                step.prepare(world, level, before, &own.actions[t..=t]);
-                after.copy_from_slice(noise(t + 1));
-                step.states(world, level, after);
-            }
-            builder.push(Person { level: level as u32, states: &states, ..own }).expect("finite states");
-        }
-        all.push(builder.finish());
-    }
-    all.insert(0, factual);
-    all
 }
 
 /// What a number of judgements add up to.
