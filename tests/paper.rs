@@ -24,7 +24,7 @@ fn results() -> &'static Results {
     static RESULTS: OnceLock<Results> = OnceLock::new();
     RESULTS.get_or_init(|| {
         let (kept, peers) = (root().join("paper/results"), root().join("benches/peers/results.json"));
-        Results::read(&kept, &peers).expect("results that can be read")
+        Results::read(&kept, &peers, &root().join("tests")).expect("results that can be read")
     })
 }
 
@@ -240,7 +240,7 @@ fn results_that_are_damaged_are_named() {
     let folder: PathBuf = std::env::temp_dir().join(format!("counterfair-damaged-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     fs::write(folder.join("splits.jsonl"), "{}\n").expect("a file");
-    let error = Results::read(&folder, &folder.join("none.json")).map(|_| ()).map_err(|e| e.to_string());
+    let error = Results::read(&folder, &folder.join("none.json"), &folder).map(|_| ()).map_err(|e| e.to_string());
     fs::remove_dir_all(&folder).expect("our own folder");
     assert!(error.as_ref().is_err_and(|e| e.contains("splits.jsonl, line 1")), "{error:?}");
 }

@@ -49,7 +49,7 @@ pub enum CallEffect {
     Some,
     /// For everybody alike.
     Everybody,
-    /// For nobody; and no call costs anything.
+    /// For no one; and no call costs anything.
     None,
 }
 

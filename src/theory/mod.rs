@@ -10,6 +10,8 @@ mod mistaken;
 pub mod optimum;
 mod regret;
 pub mod rules;
+mod single_stage;
+mod slope;
 pub mod theorems;
 
 pub use finite_mdp::FiniteMdp;
@@ -17,3 +19,5 @@ pub use finite_world::FiniteWorld;
 pub use guarantee::{Bounds, bounds};
 pub use mistaken::Mistaken;
 pub use regret::{BestRule, Regret, RegretMeter};
+pub use single_stage::SingleStage;
+pub use slope::{SlopeError, SlopeFit, log_log_slope};

@@ -3,7 +3,7 @@
 use super::{Folder, grid, plan, quiet, serial};
 use counterfair::kernel::people::{Labels, PanelBuilder, Person};
 use counterfair::reproduction::journal;
-use counterfair::reproduction::journal::{Header, Journal, JournalError, Lock, Misfit};
+use counterfair::reproduction::journal::{Header, Journal, JournalError, Lock, Misfit, Problem};
 use counterfair::reproduction::{
     Attribute, Context, Finished, Grid, Label, MethodOutcome, Origin, Plan, Record, RunError, Study, merge, run,
 };
@@ -47,7 +47,7 @@ fn a_damaged_header_is_an_error_to_resume_from_and_is_set_aside_otherwise() {
     text[3] ^= 1;
     fs::write(folder.file(), &text).expect("a damaged file");
     let refused = resume(&folder).expect_err("nobody knows what its numbers depend on");
-    assert!(matches!(refused, RunError::Journal(JournalError::NoHeader { .. })), "{refused:?}");
+    assert!(matches!(refused, RunError::Journal(JournalError { problem: Problem::NoHeader(_), .. })), "{refused:?}");
     assert!(folder.text() == text, "a refused file stays as it was");
     let plan = Plan { resume: false, ..plan(&folder.0, "1/1", false, 2) };
     let finished = run(&grid(), &Context::default(), &plan, &quiet).expect("a new file");
@@ -62,9 +62,9 @@ fn results_of_another_version_or_build_are_not_mixed_with_ours() {
     serial(&folder);
     type Change = fn(&mut Header);
     let changes: [(&str, Change); 3] = [
-        ("version 0.0.0", |h| h.version = "0.0.0".into()),
-        ("other numbers", |h| h.numbers = "0123456789abcdef".into()),
-        ("format", |h| h.format = "counterfair cells 3".into()),
+        ("its version is 0.0.0", |h| h.version = "0.0.0".into()),
+        ("numerical version", |h| h.numbers = "0123456789abcdef".into()),
+        ("its format is", |h| h.format = "counterfair cells 3".into()),
     ];
     for (word, change) in changes {
         serial(&folder);
@@ -74,7 +74,10 @@ fn results_of_another_version_or_build_are_not_mixed_with_ours() {
             resume(&folder).map(|_| ()).expect_err(word),
             merge(std::slice::from_ref(&folder.0), &folder.0, &Context::default(), true).map(|_| ()).expect_err(word),
         ] {
-            assert!(matches!(refused, RunError::Journal(JournalError::Misfit { .. })), "{refused:?}");
+            assert!(
+                matches!(refused, RunError::Journal(JournalError { problem: Problem::Misfit(_), .. })),
+                "{refused:?}"
+            );
             assert!(refused.to_string().contains(word), "{refused}");
         }
         assert!(folder.text() == before, "a refused file stays as it was");
@@ -160,10 +163,10 @@ fn results_on_other_data_or_on_unknown_data_are_refused_by_name() {
     journal::write(&folder.file(), &header, &[asked], &[]).expect("a file");
     let folders = std::slice::from_ref(&folder.0);
     let refused = |context: &Context| match merge(folders, &folder.0, context, true) {
-        Err(RunError::Journal(JournalError::Misfit { misfit, .. })) => Some(misfit),
+        Err(RunError::Journal(JournalError { problem: Problem::Misfit(misfit), .. })) => Some(misfit),
         _ => None,
     };
-    assert!(matches!(refused(&here("mine", 0.75)), Some(Misfit::Data { study, .. }) if study == "mine"));
+    assert!(matches!(refused(&here("mine", 0.75)), Some(Misfit::Other { what, .. }) if what.contains("`mine`")));
     assert_eq!(refused(&here("yours", 0.5)), Some(Misfit::UnknownStudy("mine".into())));
     assert_eq!(refused(&context), None);
 }
@@ -179,7 +182,9 @@ fn shards_that_contradict_each_other_are_not_joined() {
     measured.value.mean += 1e-12;
     journal::write(&second.file(), &contents.header, &contents.grids, &contents.records).expect("a folder of ours");
     let error = merge(&[first.0.clone(), second.0.clone()], &joined.0, &Context::default(), false);
-    let Err(RunError::Journal(JournalError::Contradiction { key, path })) = error else { panic!("{error:?}") };
+    let Err(RunError::Journal(JournalError { path, problem: Problem::Contradiction(key) })) = error else {
+        panic!("{error:?}")
+    };
     assert_eq!((key, path), (contents.records[2].cell.key(), second.file()));
 }
 
@@ -189,10 +194,10 @@ fn of_two_runs_in_one_folder_the_second_is_refused() {
     let before = serial(&folder);
     let lock = Lock::take(&folder.file()).expect("nobody else is there");
     let refused = resume(&folder).expect_err("somebody is writing");
-    assert!(matches!(refused, RunError::Journal(JournalError::Locked { .. })), "{refused:?}");
+    assert!(matches!(refused, RunError::Journal(JournalError { problem: Problem::Locked, .. })), "{refused:?}");
     assert!(refused.to_string().contains("another run") && folder.text() == before);
     let merged = merge(std::slice::from_ref(&folder.0), &folder.0, &Context::default(), false);
-    assert!(matches!(merged, Err(RunError::Journal(JournalError::Locked { .. }))), "{merged:?}");
+    assert!(matches!(merged, Err(RunError::Journal(JournalError { problem: Problem::Locked, .. }))), "{merged:?}");
     // Shards have files of their own and run side by side.
     assert!(Lock::take(&folder.0.join("cells.1-of-2.jsonl")).is_ok());
     drop(lock);
@@ -238,6 +243,6 @@ fn nothing_is_written_after_a_line_that_could_not_be() {
     let record = journal::read(&folder.file()).expect("our own file").records.remove(0);
     // A device that is always full, which writing cannot harm.
     let mut journal = Journal::open(Path::new("/dev/full")).expect("a device");
-    assert!(matches!(journal.append(&record), Err(JournalError::Io { .. })));
-    assert!(matches!(journal.append(&record), Err(JournalError::Broken { .. })));
+    assert!(matches!(journal.append(&record), Err(JournalError { problem: Problem::Io(_), .. })));
+    assert!(matches!(journal.append(&record), Err(JournalError { problem: Problem::Broken, .. })));
 }

@@ -3,7 +3,7 @@
 use super::files::study;
 use super::{Folder, grid, plan, quiet, serial, small};
 use counterfair::reproduction::journal;
-use counterfair::reproduction::journal::{JournalError, Lock};
+use counterfair::reproduction::journal::{JournalError, Lock, Problem};
 use counterfair::reproduction::{Context, Grid, Label, Progress, RunError, Scale, Shard, merge, run};
 use std::fs;
 use std::sync::Mutex;
@@ -22,7 +22,7 @@ fn earlier_cells_are_in_the_file_and_the_file_is_locked_while_a_run_lasts() {
     let seen = Mutex::new(Vec::new());
     let watch = |p: Progress| {
         let cells = journal::read(&folder.file()).expect("a file").records.len();
-        let locked = matches!(Lock::take(&folder.file()), Err(JournalError::Locked { .. }));
+        let locked = matches!(Lock::take(&folder.file()), Err(JournalError { problem: Problem::Locked, .. }));
         seen.lock().expect("no panic").push((cells - before, p, locked));
     };
     for resume in [true, false] {
@@ -93,7 +93,7 @@ fn what_cannot_be_read_is_an_error_and_no_new_file() {
     fs::create_dir_all(folder.file()).expect("a folder where the file should be");
     for resume in [true, false] {
         let refused = run(&nothing(), &Context::default(), &plan(&folder.0, "1/1", resume, 1), &quiet);
-        assert!(matches!(refused, Err(RunError::Journal(JournalError::Io { .. }))), "{refused:?}");
+        assert!(matches!(refused, Err(RunError::Journal(JournalError { problem: Problem::Io(_), .. }))), "{refused:?}");
     }
 }
 

@@ -100,7 +100,7 @@ fn merging_nothing_says_where_it_looked() {
     let folder = Folder::new("empty");
     fs::create_dir_all(&folder.0).expect("a folder");
     let found = merge(std::slice::from_ref(&folder.0), &folder.0, &Context::default(), false);
-    assert!(matches!(found, Err(RunError::NothingToMerge { .. })));
+    assert!(matches!(found, Err(RunError::NothingToMerge(_))));
     assert_eq!(Shard::WHOLE.file_name(), "cells.jsonl");
 }
 
@@ -112,7 +112,7 @@ fn a_file_with_a_header_alone_is_no_result_of_anything() {
     fs::write(&finished.file, text.lines().next().expect("a header").to_string() + "\n").expect("a file");
     for partial in [false, true] {
         let found = merge(std::slice::from_ref(&folder.0), &folder.0, &Context::default(), partial);
-        assert!(matches!(found, Err(RunError::NoResults { file }) if file == finished.file), "partial {partial}");
+        assert!(matches!(found, Err(RunError::NoResults(file)) if file == finished.file), "partial {partial}");
     }
 }
 

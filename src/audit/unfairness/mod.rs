@@ -5,6 +5,7 @@
 //! the data do not tell apart, and the answer is the law of what comes out. Where states are recorded on scales a person's noise is known up to
 //! a category; it is drawn within it, anew each time.
 
+mod blend;
 mod deployed;
 mod histories;
 mod parity;
@@ -21,9 +22,10 @@ use super::{AuditError, PanelDraws};
 use crate::estimate::{Certificate, Fitted, RefitError, Refitter};
 use crate::kernel::evaluate::PairShare;
 use crate::kernel::learn::Agent;
-use crate::kernel::model::{Blend, Mechanism, OnScales, Output, Scale};
+use crate::kernel::model::{Mechanism, OnScales, Output, Scale};
 use crate::kernel::numeric::{Law, Stream, person_weights};
 use crate::kernel::people::Panel;
+use blend::Blend;
 use rayon::prelude::*;
 
 /// People, the policy that is judged on them, and the mechanisms they are followed under.

@@ -67,9 +67,8 @@ pub struct Policy {
     /// The mechanism behind counterfactual states; only Ours has one.
     pub mechanism: Option<Fitted>,
     /// The action value whose largest entry is taken.
-    #[doc(hidden)]
     pub q: StoredQ,
-    /// What the learning data say about its unfairness, for whoever judges it on other people.
+    /// What the learning data say about its unfairness, for judging it on other people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) certificate: Option<Certificate>,
     /// The range of what it learned from, in the coordinates that the action value reads.
@@ -161,7 +160,6 @@ impl Policy {
     }
 
     /// The same policy with a certificate.
-    #[doc(hidden)]
     pub fn with_certificate(self, certificate: Certificate) -> Self {
         Self { certificate: Some(certificate), ..self }
     }
@@ -235,7 +233,7 @@ impl Policy {
         Ok(people)
     }
 
-    /// The policy at work: it has met nobody yet.
+    /// The policy at work: it has met no one yet.
     pub fn deploy(self) -> Deployment {
         Deployment::new(self)
     }
@@ -318,7 +316,6 @@ impl Policy {
     }
 
     /// The program that decides, where one does.
-    #[doc(hidden)]
     pub fn program(&self) -> Option<&Program> {
         match &self.q {
             StoredQ::Program(program) => Some(program),

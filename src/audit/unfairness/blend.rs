@@ -1,6 +1,6 @@
 //! Weighted sums of mechanisms.
 
-use super::{Mechanism, NoiseLaw, Output};
+use crate::kernel::model::{Mechanism, NoiseLaw, Output};
 
 /// μ = Σᵢ cᵢ μᵢ, coefficient by coefficient of whatever the parts are made of.
 ///
@@ -115,8 +115,8 @@ impl NoiseLaw for BlendedNoise<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::worlds::ThreeLevels;
-    use crate::model::worlds::by_name;
+    use crate::kernel::model::worlds::ThreeLevels;
+    use crate::kernel::model::worlds::by_name;
 
     #[test]
     fn means_add_up() {

@@ -1,7 +1,6 @@
 //! The rate at which an error falls: the slope of log mean against log size.
 
-use super::quantile::central_interval;
-use super::streams::{Stream, uniform_index};
+use crate::kernel::numeric::{Stream, quantile, uniform_index};
 
 /// log mean = intercept + slope · log size, with a bootstrap interval for the slope.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -112,6 +111,13 @@ pub fn log_log_slope(
     Ok(SlopeFit { slope, intercept, interval: central_interval(slopes?, confidence), confidence })
 }
 
+/// The central share `confidence` of `values`.
+fn central_interval(mut values: Vec<f64>, confidence: f64) -> (f64, f64) {
+    assert!(0.0 < confidence && confidence < 1.0, "confidence {confidence} is outside (0, 1)");
+    values.sort_by(f64::total_cmp);
+    (quantile(&values, 0.5 - confidence / 2.0), quantile(&values, 0.5 + confidence / 2.0))
+}
+
 fn log_mean(size: f64, mean: f64) -> Result<f64, SlopeError> {
     if mean > 0.0 && mean.is_finite() { Ok(mean.ln()) } else { Err(SlopeError::Mean { size, mean }) }
 }
@@ -129,8 +135,8 @@ fn line(x: &[f64], y: &[f64]) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::fill_standard_normal;
-    use crate::numeric::tolerance::{ROUNDING, close};
+    use crate::kernel::numeric::fill_standard_normal;
+    use crate::kernel::numeric::tolerance::{ROUNDING, close};
 
     const SIZES: [f64; 4] = [100.0, 300.0, 1000.0, 5000.0];
 
@@ -247,5 +253,20 @@ mod tests {
         let (slope, _) = line(&x, &x.map(|x| height + (5.0 * x).round()));
         let (level, _) = line(&x, &x.map(|x| (5.0 * x).round()));
         assert!((slope - level).abs() < 1e-12, "{slope} and {level}");
+    }
+
+    #[test]
+    fn the_interval_holds_the_central_share() {
+        let values: Vec<f64> = (0..=100).rev().map(f64::from).collect();
+        let (low, high) = central_interval(values, 0.9);
+        assert!(close(low, 5.0, ROUNDING) && close(high, 95.0, ROUNDING), "{low}, {high}");
+    }
+
+    #[test]
+    fn a_confidence_outside_the_open_unit_interval_is_refused() {
+        for confidence in [0.0, 1.0, -0.5, 1.2, f64::NAN] {
+            let refused = std::panic::catch_unwind(|| central_interval(vec![1.0, 2.0], confidence));
+            assert!(refused.is_err(), "{confidence} was accepted");
+        }
     }
 }
