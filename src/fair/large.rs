@@ -174,10 +174,14 @@ impl Learner {
             },
         });
         let mut reservations = reservation::about_data(panel)?;
+        let mut scales = vec![];
         if let Some(mechanism) = &policy.mechanism {
-            reservations.extend(reservation::of_mechanism(mechanism, &Values::of(panel)?, people.sketch()));
+            let said = |state| self.preprocessing.said(state);
+            let recording = reservation::of_mechanism(mechanism, &Values::of(panel)?, people.sketch(), said);
+            reservations.extend(recording.reservations);
+            scales = recording.scales;
         }
-        let policy = policy.with_reservations(reservations);
+        let policy = policy.with_reservations(reservations).with_scales(scales);
         let contrast_degree = Some(contrast_degree);
         Ok(Learned { policy, outcome, condition: None, contrast_degree, stability: None, warnings: notes })
     }

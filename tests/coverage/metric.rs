@@ -4,7 +4,7 @@ use super::bed::Bed;
 use super::numbers::{Cell, Found};
 use super::place::{MEASURED, Place, Until, follow, record};
 use super::policies::random;
-use counterfair::audit::{Carried, PanelDraws, Yardstick, unfairness};
+use counterfair::audit::{Carried, Judged, PanelDraws, Yardstick, unfairness};
 use counterfair::estimate::{Basis, Certificate, FitSettings, NoiseChoice, Pooling, Refitter};
 use counterfair::fair::Method;
 use counterfair::kernel::learn::Agent;
@@ -62,12 +62,13 @@ pub fn repetition(cell: &Cell, fitted: Fitted, replicates: usize, repetition: u6
             .then(|| Carried { mechanism: refitter.fitted(), transitions: learned.transitions() });
         let alone = Yardstick::Judged { refitter: &fresh_refitter, carried, replicates, seed: 2 };
         for (judged, panel, yardstick) in [
-            ("learned", &learned, &Yardstick::Certificate(&certificate)),
-            ("fresh", &fresh, &Yardstick::Certificate(&certificate)),
-            ("fresh without certificate", &fresh, &alone),
+            ("learned", &learned, Yardstick::Certificate(&certificate)),
+            ("fresh", &fresh, Yardstick::Certificate(&certificate)),
+            ("fresh without certificate", &fresh, alone),
         ] {
             let draws = PanelDraws::draw(panel, stream.named("draws"));
-            let law = unfairness(&*agent, panel, yardstick, &draws, 0.95).expect("histories that stay finite");
+            let people = Judged { agent: &*agent, panel, draws: &draws, yardstick, scales: &[] };
+            let law = unfairness(&[people], 0.95).expect("people that stay finite").law;
             let of = |number: &str, truth: f64, estimate: f64| {
                 Found::new(name, &format!("{number} ({judged})"), truth, estimate)
             };

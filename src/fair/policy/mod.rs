@@ -5,7 +5,7 @@ use super::{Deployment, Error, Method, People, Program, ProgramError, Reservatio
 use crate::estimate::{Certificate, Fitted};
 use crate::files::{Columns, MissingRepair, ReadOptions, RowConvention, privately};
 use crate::kernel::learn::{ActionValue, Agent, Outcome};
-use crate::kernel::model::Mechanism;
+use crate::kernel::model::{Mechanism, Scale};
 use crate::kernel::people::Labels;
 use crate::kernel::preprocess::{Full, Sequential, StateOnly, Unaware};
 use serde::{Deserialize, Serialize};
@@ -74,6 +74,9 @@ pub struct Policy {
     /// The range of what it learned from, in the coordinates that the action value reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) seen: Option<Seen>,
+    /// The scale on which each state is recorded; empty where none is, or nobody looked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) scales: Vec<Option<Scale>>,
     /// What must be said wherever it goes; see [`reservations`](Self::reservations).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     reservations: Vec<Reservation>,
@@ -126,9 +129,15 @@ impl Policy {
             q,
             certificate: None,
             seen,
+            scales: vec![],
             reservations: vec![],
             manifest,
         }
+    }
+
+    /// The same policy with how the states of its people are recorded.
+    pub(super) fn with_scales(self, scales: Vec<Option<Scale>>) -> Self {
+        Self { scales, ..self }
     }
 
     /// The same policy with what must be said wherever it goes.
@@ -275,6 +284,9 @@ impl Policy {
         }
         if let Some(problem) = self.certificate.as_ref().and_then(|c| self.certificate_problem(c)) {
             return Some(problem);
+        }
+        if !self.scales.is_empty() && self.scales.len() != p {
+            return Some(format!("{} scales for {p} state coordinates", self.scales.len()));
         }
         if let Some(problem) = self.seen.as_ref().and_then(|seen| seen.problem(self.q.inputs())) {
             return Some(problem);

@@ -3,11 +3,12 @@
 use super::program::Judged;
 use crate::audit::recorded::PolicyAlong;
 use crate::audit::{
-    CrossFitted, HeldOut, PanelDraws, ParityGap, Refitted, SimulatedValue, Simulation, cross_fitted_unfairness,
-    parity_gap_of, probabilities_along, simulated_values,
+    self, CrossFitted, PanelDraws, ParityGap, Refitted, SimulatedValue, Simulation, Yardstick, parity_gap_of,
+    probabilities_along, simulated_values,
 };
 use crate::estimate::Refitter;
 use crate::fair::{Error, Learner, Method, People, Policy};
+use crate::kernel::model::Scale;
 use crate::kernel::numeric::Stream;
 use crate::kernel::people::Panel;
 use crate::kernel::preprocess::{Sequential, batch};
@@ -45,6 +46,8 @@ pub(super) struct Crossed {
     pub along: Vec<Along>,
     /// A policy from elsewhere, which knows none of the folds.
     pub program: Option<Judged>,
+    /// The scale on which each state is recorded; empty where none is.
+    scales: Vec<Option<Scale>>,
 }
 
 impl Crossed {
@@ -76,7 +79,7 @@ impl Crossed {
                 Ok(Fold { people: held, held_out, policies, draws, others, refitter })
             })
             .collect::<Result<_, Error>>()?;
-        let mut crossed = Self { folds, along: vec![], program };
+        let mut crossed = Self { folds, along: vec![], program, scales: vec![] };
         crossed.along = LEARNED
             .iter()
             .enumerate()
@@ -101,6 +104,11 @@ impl Crossed {
         }
         crossed.share_classes();
         Ok(crossed)
+    }
+
+    /// The same, with how states are recorded.
+    pub fn on_scales(self, scales: Vec<Option<Scale>>) -> Self {
+        Self { scales, ..self }
     }
 
     /// One policy under two names is worth the same: one that decides as another does along the whole record is valued as that one is, with no
@@ -187,15 +195,17 @@ impl Crossed {
         Ok(Along { name: name.into(), probabilities, worlds })
     }
 
-    /// The law of a learned policy's CF metric, by its place in [`LEARNED`].
+    /// The law of a learned policy's CF metric in deployment, by its place in [`LEARNED`].
     pub fn unfairness(&self, which: usize, confidence: f64) -> Result<CrossFitted, String> {
         let agents: Vec<_> = self.folds.iter().map(|fold| fold.policies[which].agent()).collect();
         let held = self.folds.iter().zip(&agents).map(|(fold, agent)| {
             let certificate = fold.policies[0].certificate.as_ref().ok_or("no refits of the mechanism were kept")?;
-            Ok(HeldOut { agent: &**agent, panel: &fold.held_out, certificate, draws: &fold.draws })
+            let yardstick = Yardstick::Certificate(certificate);
+            let (panel, draws, scales) = (&fold.held_out, &fold.draws, &self.scales[..]);
+            Ok(audit::Judged { agent: &**agent, panel, draws, yardstick, scales })
         });
-        let held: Vec<HeldOut<'_>> = held.collect::<Result<_, &str>>()?;
-        cross_fitted_unfairness(&held, confidence).map_err(|error| error.to_string())
+        let held: Vec<audit::Judged<'_>> = held.collect::<Result<_, &str>>()?;
+        audit::unfairness(&held, confidence).map_err(|error| error.to_string())
     }
 
     /// J and Ṽ of the learned policies, in the order of [`LEARNED`].
@@ -205,7 +215,8 @@ impl Crossed {
         let folds = self.folds.iter().zip(&agents).map(|(fold, agents)| {
             let refitter = fold.refitter.as_ref().ok_or("the mechanism cannot be refitted")?;
             let agents = agents.iter().map(|agent| &**agent).collect();
-            Ok(Refitted { agents, panel: &fold.held_out, draws: &fold.draws, refitter, fitted: &fold.others })
+            let (panel, draws, scales) = (&fold.held_out, &fold.draws, &self.scales[..]);
+            Ok(Refitted { agents, panel, draws, refitter, fitted: &fold.others, scales })
         });
         let folds: Vec<Refitted<'_>> = folds.collect::<Result<_, &str>>()?;
         simulated_values(&folds, settings).map_err(|error| error.to_string())

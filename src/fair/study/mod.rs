@@ -44,9 +44,10 @@ pub use side_by_side::{PolicyRow, SideBySide};
 
 use super::audit::FEW_PEOPLE;
 use super::recorded_steps::Values;
+use super::reservation::Recording;
 use super::{
-    About, Error, FittedPreprocessing, Learned, Learner, Method, People, Policy, Sample, Sensitivity, preprocess,
-    reservation,
+    About, Error, FittedPreprocessing, Learned, Learner, Method, People, Policy, Reservation, Sample, Sensitivity,
+    preprocess, reservation,
 };
 use crate::audit::PanelDraws;
 use crate::audit::recorded::{Dropout, RecordedSettings, StayingModel, recorded_values};
@@ -258,11 +259,14 @@ fn fill(
     let panel = people.panel();
     watch("fitting counterfactuals");
     let preprocessed = preprocess(panel, &learner.preprocessing, &mut |_| {})?;
-    let reservations = reservation::of_mechanism(&preprocessed.mechanism, &Values::of(panel)?, people);
+    let said = |state| learner.preprocessing.said(state);
+    let Recording { scales, reservations } =
+        reservation::of_mechanism(&preprocessed.mechanism, &Values::of(panel)?, people, said);
     let believe = Believe::of(people, &preprocessed, &reservations);
     evidence.doubts = believe.doubts.clone();
     evidence.accepts = reservations.iter().any(|r| r.about == About::KeptState);
     study.believe = Some(believe);
+    study.cautions.extend(reservations.iter().filter(|r| r.about == About::RecordedSteps).map(Reservation::to_string));
     let views = settings.program.as_ref().map(|_| FittedPreprocessing::of(people, &preprocessed));
     drop(preprocessed);
 
@@ -282,16 +286,17 @@ fn fill(
     let program = match (&settings.program, &views) {
         (Some(program), Some(views)) => {
             watch("starting the program");
-            Some(Judged::start(program, views, learned.policy.certificate.as_ref(), panel, learner)?)
+            let judged = Judged::start(program, views, learned.policy.certificate.as_ref(), panel, learner)?;
+            Some(judged.on_scales(scales.clone()))
         }
         _ => None,
     };
     watch("learning without each fold of people");
-    let crossed = Crossed::learn(people, learner, settings.folds, program)?;
+    let crossed = Crossed::learn(people, learner, settings.folds, program)?.on_scales(scales.clone());
     study.done.fold_sizes = crossed.fold_sizes();
 
     watch("estimating values");
-    let unmeasured = reservations.first().map(|r| r.says.as_str());
+    let unmeasured = reservations.iter().find(|r| r.withholds_bound()).map(|r| r.says.as_str());
     let policies = SideBySide::of(people, &crossed, learner, recorded, unmeasured, watch)?;
     evidence.read(&policies, panel, &crossed);
     study.cautions.extend(policies.warnings.iter().cloned());
@@ -309,7 +314,8 @@ fn fill(
     study.treated = Some(Treated::of(panel, &crossed, &policies, settings));
 
     watch("asking how much must be wrong");
-    if let (Some(certificate), None) = (&learned.policy.certificate, unmeasured) {
+    // The curves follow records unrounded.
+    if let (Some(certificate), None, true) = (&learned.policy.certificate, unmeasured, scales.is_empty()) {
         let draws = PanelDraws::draw(panel, Stream::new(learner.seed).named("sensitivity"));
         let ours = policies.row("Ours");
         let along = ours.is_some_and(|row| row.doubly_robust.is_some()).then(|| crossed.probabilities("Ours"));

@@ -3,9 +3,10 @@
 use super::listed::linear_rule;
 use super::search::signed;
 use super::{Claim, Found, Limit, Quotation, Run, Worst};
-use crate::audit::{PanelDraws, UnfairnessLaw, Yardstick, audit, parity_gap, unfairness};
+use crate::audit::{Judged, PanelDraws, UnfairnessLaw, Yardstick, parity_gap, unfairness};
 use crate::estimate::{Basis, Certificate, FitSettings, Refitter};
 use crate::fair::Method;
+use crate::kernel::evaluate::evaluate;
 use crate::kernel::learn::{Agent, Deployed};
 use crate::kernel::model::worlds::{Linear, spread_by_level};
 use crate::kernel::model::{Exogenous, Mechanism, World, simulate};
@@ -94,7 +95,7 @@ fn recorded(world: &dyn World, people: usize, stream: Stream) -> Panel {
 }
 
 /// Our policy learned from people with additive linear means, what is said about it on `judged` others (or on them, if 0), and the truth: the CF
-/// metric along the histories of 2000 more under the world's own mechanism.
+/// metric of the policy followed with 2000 more in the world itself.
 fn study<W: World>(world: &W, learned: usize, judged: usize, stream: Stream) -> (UnfairnessLaw, f64) {
     let panel = recorded(world, learned, stream.named("learned"));
     let settings = FitSettings { basis: Basis::Linear, ..FitSettings::default() };
@@ -103,10 +104,10 @@ fn study<W: World>(world: &W, learned: usize, judged: usize, stream: Stream) -> 
     let agent = plain_policy(Method::Ours, &panel, refitter.fitted());
     let others = (judged > 0).then(|| recorded(world, judged, stream.named("judged")));
     let people = others.as_ref().unwrap_or(&panel);
-    let draws = |panel: &Panel| PanelDraws::draw(panel, stream.named("draws"));
-    let law = unfairness(&*agent, people, &Yardstick::Certificate(&certificate), &draws(people), 0.95);
-    let followed = recorded(world, 2000, stream.named("truth"));
-    let truth = audit(&followed, world, &*agent, &draws(&followed)).expect("histories that stay finite");
+    let (draws, yardstick) = (PanelDraws::draw(people, stream.named("draws")), Yardstick::Certificate(&certificate));
+    let judged = Judged { agent: &*agent, panel: people, draws: &draws, yardstick, scales: &[] };
+    let law = unfairness(&[judged], 0.95).map(|found| found.law);
+    let truth = evaluate(world, &*agent, &Exogenous::draw(world, 2000, HORIZON, stream.named("truth")), 1.0);
     (law.expect("histories that stay finite"), truth.unfairness.metric.mean)
 }
 

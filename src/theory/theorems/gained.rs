@@ -336,7 +336,7 @@ fn truths(world: &FiniteWorld, agent: &dyn Agent, draws: &Exogenous) -> Vec<Vec<
     let found = Mutex::new(vec![vec![0.0; draws.people() * levels]; levels * horizon]);
     follow_readings(world, agent, draws, 1.0, |first, z, reading: &Reading<'_>, _| {
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-        for (k, states) in reading.worlds.iter().enumerate() {
+        for (k, states) in reading.worlds.iter().map(OneWorld::states).enumerate() {
             for (i, s) in states.iter().enumerate() {
                 found[z * horizon + reading.t][(first + i) * levels + k] = *s;
             }
