@@ -5,7 +5,7 @@ use super::row_convention::{in_words as rows_in_words, of_first_rows};
 use super::table::{Row, Source, Table};
 use super::times::{Pace, Step, StepLength, Times, in_months, proposal, rounded};
 use super::{Cut, CutReason, Layout, MissingRepair, Read, ReadOptions, Repairs, RowConvention};
-use crate::kernel::people::{Labels, PanelBuilder, Person};
+use crate::kernel::people::{Labels, PanelBuilder, Person, in_order};
 
 /// What is kept of a person's rows in time order: the first `states` rows, and of those the decisions of
 /// `decision_rows()`.
@@ -54,8 +54,9 @@ pub(super) fn assemble_part(mut table: Table, options: &ReadOptions, pace: Optio
     let ends = groups().map(|rows| check.trajectory(rows)).collect::<Result<Vec<_>, _>>()?;
     let extents: Vec<Extent> = ends.iter().map(|end| end.extent).collect();
 
+    let people = in_order(&table.ids);
     let mut repairs = Repairs::default();
-    for i in by_id(&table.ids) {
+    for &i in &people {
         let rows = &order[starts[i]..starts[i + 1]];
         let End { extent, cut } = &ends[i];
         let whole = Extent { states: rows.len(), decisions: check.decisions_of(rows) };
@@ -84,7 +85,7 @@ pub(super) fn assemble_part(mut table: Table, options: &ReadOptions, pace: Optio
     let mut places = vec![Layout::DROPPED; table.rows.len()];
     let mut times = Vec::with_capacity(table.rows.len() - repairs.rows_dropped);
     let (mut states, mut codes, mut rewards) = (Vec::new(), Vec::new(), Vec::new());
-    for i in by_id(&table.ids) {
+    for &i in &people {
         let (rows, extent) = (&order[starts[i]..starts[i + 1]], extents[i]);
         if extent.states == 0 {
             continue;
@@ -109,17 +110,6 @@ pub(super) fn assemble_part(mut table: Table, options: &ReadOptions, pace: Optio
     let kept = std::mem::replace(&mut table.kept, super::table::Kept::empty());
     let layout = Layout { source: table.source, columns: options.columns.clone(), rows: options.rows, kept, places };
     Ok(Read { panel: builder.finish(), repairs, times, notes, layout })
-}
-
-/// People in the order of their ids, whatever the order of rows: by value where all are numbers, otherwise as text.
-fn by_id(ids: &[String]) -> Vec<usize> {
-    let numbers: Option<Vec<f64>> = ids.iter().map(|id| id_number(id)).collect();
-    let mut people: Vec<usize> = (0..ids.len()).collect();
-    people.sort_by(|&a, &b| {
-        let by_value = numbers.as_ref().map_or(std::cmp::Ordering::Equal, |x| x[a].total_cmp(&x[b]));
-        by_value.then_with(|| ids[a].cmp(&ids[b]))
-    });
-    people
 }
 
 /// The number that an id spells.
