@@ -1,7 +1,7 @@
 //! From rows in file order to trajectories in time order.
 
 use super::error::{DataError, excerpt, listing};
-use super::row_convention::{in_words as rows_in_words, of_first_rows};
+use super::row_convention::{FirstRows, in_words as rows_in_words};
 use super::table::{Row, Source, Table};
 use super::times::{Pace, Step, StepLength, Times, in_months, proposal, rounded};
 use super::{Cut, CutReason, Layout, MissingRepair, Read, ReadOptions, Repairs, RowConvention};
@@ -23,20 +23,33 @@ pub(super) fn assemble(table: Table, options: &ReadOptions) -> Result<Read, Data
     if !options.find_rows {
         return assemble_part(table, options, None);
     }
-    let (order, starts) = by_person_and_time(&table);
-    let firsts = starts.windows(2).map(|pair| &table.rows[order[pair[0]]]);
-    let looked = firsts.map(|row| ((table.source.line)(row.line), row.action().is_some() || row.reward().is_some()));
-    let rows = of_first_rows(looked, &table.source.file)?;
-    drop((order, starts));
+    let mut survey = Survey::default();
+    survey.meet(&table, options);
+    let rows = survey.firsts.convention(&table.source.file, table.source.line)?;
     let mut read = assemble_part(table, &ReadOptions { rows, ..options.clone() }, None)?;
     read.notes.extend(rows_in_words(rows).map(String::from));
     Ok(read)
 }
 
-/// The pace of the people of a table.
-pub(super) fn pace_of(table: &Table, options: &ReadOptions) -> Pace {
-    let (order, starts) = by_person_and_time(table);
-    Pace::of(&sorted_times(table, &order, &starts), table.times.unwrap_or(Times::Numbers), options.step)
+/// What has to be known of everybody before anybody's rows can be judged.
+#[derive(Default)]
+pub(super) struct Survey {
+    /// How fast their times go, once somebody was met.
+    pub pace: Option<Pace>,
+    pub firsts: FirstRows,
+}
+
+impl Survey {
+    /// Meets the people of a table.
+    pub fn meet(&mut self, table: &Table, options: &ReadOptions) {
+        let (order, starts) = by_person_and_time(table);
+        let times = sorted_times(table, &order, &starts);
+        let pace = Pace::of(&times, table.times.unwrap_or(Times::Numbers), options.step);
+        self.pace = Some(self.pace.map_or(pace, |others| others.and(pace)));
+        for first in starts.windows(2).map(|pair| &table.rows[order[pair[0]]]) {
+            self.firsts.meet(first.line, first.action().is_some() || first.reward().is_some());
+        }
+    }
 }
 
 /// [`assemble`] for some people of a larger file, whose steps are those of `pace`: the labels are all that the table knows, and it is no
@@ -110,11 +123,6 @@ pub(super) fn assemble_part(mut table: Table, options: &ReadOptions, pace: Optio
     let kept = std::mem::replace(&mut table.kept, super::table::Kept::empty());
     let layout = Layout { source: table.source, columns: options.columns.clone(), rows: options.rows, kept, places };
     Ok(Read { panel: builder.finish(), repairs, times, notes, layout })
-}
-
-/// The number that an id spells.
-pub(super) fn id_number(id: &str) -> Option<f64> {
-    id.parse().ok().filter(|x: &f64| x.is_finite())
 }
 
 /// The rows of each person in order of time: person i has `order[starts[i]..starts[i + 1]]`.

@@ -102,7 +102,7 @@ impl Sieve {
     fn pass(&self, from: &Table, to: &mut Table) {
         let taken: Vec<bool> = from.ids.iter().map(|id| self.takes(id)).collect();
         for (r, row) in from.rows.iter().enumerate().filter(|(_, row)| taken[row.person]) {
-            to.push_row(&from.ids[row.person], *row, from.states_of(r), from.kept_of(r));
+            to.push_row(&from.ids[row.person], *row, from.states_of(r).iter().copied(), from.kept_of(r));
         }
     }
 }
