@@ -1,7 +1,9 @@
 //! People followed again with their own noise: what a mechanism leaves of their record.
 
 use super::PanelDraws;
-use crate::kernel::model::{CategoryNoise, CategorySums, Exogenous, LatentSpread, Mechanism, PanelNoise, abduct_categories};
+use crate::kernel::model::{
+    CategoryNoise, CategorySums, Exogenous, LatentSpread, Mechanism, PanelNoise, abduct_categories,
+};
 use crate::kernel::numeric::Stream;
 use crate::kernel::people::Panel;
 use rand::RngExt;
@@ -38,7 +40,8 @@ const CLEARLY: f64 = 1.9;
 fn sums(people: &[Recorded<'_>], known: &[CategoryNoise]) -> [Vec<CategorySums>; 2] {
     let each = people.iter().zip(known).map(|(own, known)| known.sums(own.panel, own.weights));
     let add = |a: Vec<CategorySums>, b: Vec<CategorySums>| a.into_iter().zip(b).map(|(a, b)| a.plus(b)).collect();
-    each.reduce(|[first, next], [more_first, more_next]| [add(first, more_first), add(next, more_next)]).unwrap_or_default()
+    each.reduce(|[first, next], [more_first, more_next]| [add(first, more_first), add(next, more_next)])
+        .unwrap_or_default()
 }
 
 /// People who are followed equally long, with all that is random about them.
@@ -84,7 +87,8 @@ pub(super) fn cohorts(panel: &Panel, draws: &PanelDraws, noise: &PanelNoise, unt
             for (place, &i) in people.iter().enumerate() {
                 let (from, uniform) = match until {
                     Until::TheEnd(seed) if decisions(i) <= t => {
-                        let mut rng = Stream::new(seed).named("borrowed noise").index(t as u64).named(&panel.ids()[i]).rng();
+                        let mut rng =
+                            Stream::new(seed).named("borrowed noise").index(t as u64).named(&panel.ids()[i]).rng();
                         (there[rng.random_range(0..there.len())], Some(rng.random()))
                     }
                     _ => (i, None),

@@ -236,7 +236,14 @@ mod tests {
         let world = Linear::new(1.0);
         let (panel, draws, refitter) = recorded(&world, 40);
         let agent = Deployed::new(Unaware { state_dim: 1 }, Above(2));
-        let fold = Refitted { agents: vec![&agent], panel: &panel, draws: &draws, refitter: &refitter, fitted: &panel, scales: &[] };
+        let fold = Refitted {
+            agents: vec![&agent],
+            panel: &panel,
+            draws: &draws,
+            refitter: &refitter,
+            fitted: &panel,
+            scales: &[],
+        };
         let shares = vec![0.3, 0.7];
         let found = simulated_values(&[fold], &Simulation { shares: Some(shares.clone()), ..settings() }).unwrap();
         let (mechanism, weights) = (refitter.replicate(&panel, 5, 2).unwrap(), replicate_weights(&panel, 5, 2));
@@ -272,7 +279,14 @@ mod tests {
         let refitter =
             Refitter::new(&panel, &FitSettings { basis: Basis::Linear, keep, ..FitSettings::default() }).unwrap();
         let agent = Deployed::new(Unaware { state_dim: 2 }, Above(3));
-        let fold = Refitted { agents: vec![&agent], panel: &panel, draws: &draws, refitter: &refitter, fitted: &panel, scales: &[] };
+        let fold = Refitted {
+            agents: vec![&agent],
+            panel: &panel,
+            draws: &draws,
+            refitter: &refitter,
+            fitted: &panel,
+            scales: &[],
+        };
         assert_eq!(simulated_values(&[fold], &settings()), Err(SimulationError::Kept));
     }
 }

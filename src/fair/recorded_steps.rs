@@ -518,7 +518,9 @@ mod tests {
             &{
                 let mut builder = PanelBuilder::new(Labels::new(["f"]), Labels::new(["0"]), 1).unwrap();
                 for (i, states) in values.chunks_exact(2).enumerate() {
-                    builder.push(Person { id: &i.to_string(), level: 0, states, actions: &[0], rewards: &[0.0] }).unwrap();
+                    builder
+                        .push(Person { id: &i.to_string(), level: 0, states, actions: &[0], rewards: &[0.0] })
+                        .unwrap();
                 }
                 builder.finish()
             },
@@ -550,7 +552,11 @@ mod tests {
         };
         close(scale_of(&uniform(4000).iter().enumerate().map(mixed).collect::<Vec<_>>()), (-3.0, 7.0, 0.5));
         assert_eq!(scale_of(&uniform(4000)), None);
-        assert_eq!(scale_of(&uniform(4000).iter().map(|x| (x + 3.0).round().ln_1p()).collect::<Vec<_>>()), None, "uneven");
+        assert_eq!(
+            scale_of(&uniform(4000).iter().map(|x| (x + 3.0).round().ln_1p()).collect::<Vec<_>>()),
+            None,
+            "uneven"
+        );
         let heaped = |(i, x): (usize, &f64)| if i % 3 == 0 { x.round() } else { *x };
         assert_eq!(scale_of(&uniform(4000).iter().enumerate().map(heaped).collect::<Vec<_>>()), None, "heaps");
     }
@@ -561,7 +567,9 @@ mod tests {
         let numbers: Vec<f64> = uniform(2000).iter().map(|x| x.round()).collect();
         assert_eq!(state(&numbers).record_said(0, scale), Record::On(scale));
         let short = Scale::new(0.0, 7.0, 1.0).unwrap();
-        assert!(matches!(state(&numbers).record_said(0, short), Record::Off { share, .. } if (share - 0.25).abs() < 0.05));
+        assert!(
+            matches!(state(&numbers).record_said(0, short), Record::Off { share, .. } if (share - 0.25).abs() < 0.05)
+        );
         // Other people may be beyond the ends of what was seen before.
         assert_eq!(state(&numbers).record_seen(0, short), Record::On(scale));
         let halves: Vec<f64> = uniform(2000).iter().map(|x| (2.0 * x).round() / 2.0).collect();

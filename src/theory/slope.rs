@@ -194,7 +194,7 @@ mod tests {
             .iter()
             .zip(&x)
             .map(|(values, x)| {
-                let estimate = crate::numeric::Estimate::of(values);
+                let estimate = crate::kernel::numeric::Estimate::of(values);
                 ((x - x_mean) * estimate.standard_error / estimate.mean / s).powi(2)
             })
             .sum();

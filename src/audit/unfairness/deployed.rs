@@ -23,7 +23,8 @@ pub(super) fn disagreement(
     noise: &PanelNoise,
 ) -> Result<Disagreement, StateOverflow> {
     let (levels, actions) = (mechanism.levels(), agent.actions());
-    let mut watched = Watched { counted: Disagreement::new(panel.people(), levels, actions), before: 0, overflow: None };
+    let mut watched =
+        Watched { counted: Disagreement::new(panel.people(), levels, actions), before: 0, overflow: None };
     let mut order = Vec::with_capacity(panel.people());
     for cohort in cohorts(panel, draws, noise, Until::TheyLeft) {
         let walk = Walk { mechanism, agent, draws: &cohort.draws };

@@ -147,7 +147,9 @@ pub enum UnfairnessError {
     #[error("the law of the CF metric needs at least one replicate")]
     NoReplicates,
     /// A coordinate that keeps its observed value does not say where other actions would have led it.
-    #[error("a state that keeps its observed value in every world does not say what other actions would have made of it")]
+    #[error(
+        "a state that keeps its observed value in every world does not say what other actions would have made of it"
+    )]
     Kept,
     /// The law of a coordinate's noise cannot be told beside its steps.
     #[error(
@@ -282,7 +284,8 @@ fn keeps(mechanism: &Fitted) -> bool {
 
 /// The first state whose steps leave nothing to be known about its noise.
 fn coarse(folds: &[Judged<'_>]) -> Option<usize> {
-    let on_scales: Vec<OnScales<&dyn Mechanism>> = folds.iter().map(|fold| OnScales::new(fold.yardstick.fitted() as &dyn Mechanism, fold.scales)).collect();
+    let on_scales: Vec<OnScales<&dyn Mechanism>> =
+        folds.iter().map(|fold| OnScales::new(fold.yardstick.fitted() as &dyn Mechanism, fold.scales)).collect();
     let equal: Vec<Vec<f64>> = folds.iter().map(|fold| vec![1.0; fold.panel.people()]).collect();
     let people = folds.iter().zip(&on_scales).zip(&equal);
     let people = people.map(|((fold, mechanism), weights)| Recorded { panel: fold.panel, mechanism, weights });
@@ -348,7 +351,8 @@ impl Shares {
 
     fn means(self) -> Vec<PairShare> {
         let of = |sum: f64| if self.total > 0.0 { sum / self.total } else { 0.0 };
-        let mean = |s: &PairShare| PairShare { pair: s.pair, differ: of(s.differ), total_variation: of(s.total_variation) };
+        let mean =
+            |s: &PairShare| PairShare { pair: s.pair, differ: of(s.differ), total_variation: of(s.total_variation) };
         self.sums.iter().map(mean).collect()
     }
 }

@@ -82,13 +82,7 @@ fn draws_of(exogenous: &Exogenous) -> PanelDraws {
 }
 
 /// How people are followed under a mechanism that is known.
-fn follow(
-    mechanism: &dyn Mechanism,
-    agent: &dyn Agent,
-    panel: &Panel,
-    draws: &PanelDraws,
-    seed: u64,
-) -> Disagreement {
+fn follow(mechanism: &dyn Mechanism, agent: &dyn Agent, panel: &Panel, draws: &PanelDraws, seed: u64) -> Disagreement {
     let weights = vec![1.0; panel.people()];
     let noise = noise_of(&[Recorded { panel, mechanism, weights: &weights }], Stream::new(seed));
     deployed::disagreement(mechanism, agent, panel, draws, &noise[0]).unwrap()
@@ -124,7 +118,8 @@ fn drawn_within_categories_people_are_as_unfairly_treated_as_those_of_the_world_
         let world = OnScales::new(ThreeLevels::new(0.8), scales);
         let exogenous = Exogenous::draw(&world, 6000, 5, Stream::new(3));
         let (panel, draws) = (simulate(&world, &exogenous), draws_of(&exogenous));
-        let carries = Deployed::new(Sequential::new(ThreeLevels::new(0.8), vec![0.5, 0.3, 0.2]), Cuts { random: false });
+        let carries =
+            Deployed::new(Sequential::new(ThreeLevels::new(0.8), vec![0.5, 0.3, 0.2]), Cuts { random: false });
         let agents: [&dyn Agent; 2] = [&carries, &unaware(false)];
         for agent in agents {
             let found = follow(&world, agent, &panel, &draws, 1).summary(true).metric;

@@ -10,9 +10,8 @@ use crate::estimate::Refitter;
 use crate::fair::{Error, Learner, Method, People, Policy};
 use crate::kernel::model::Scale;
 use crate::kernel::numeric::Stream;
-use crate::kernel::people::Panel;
+use crate::kernel::people::{Panel, folds as fold_of_each};
 use crate::kernel::preprocess::{Sequential, batch};
-use rand::Rng;
 use rayon::prelude::*;
 
 /// The methods that are learned, by the name they have in tables.
@@ -57,7 +56,8 @@ impl Crossed {
     /// The first that a fold meets.
     pub fn learn(people: &People, learner: &Learner, folds: usize, program: Option<Judged>) -> Result<Self, Error> {
         let panel = people.panel();
-        let of = fold_of(panel, folds, learner.seed);
+        let stream = Stream::new(learner.seed).named("study fold");
+        let of = fold_of_each(panel.ids(), panel.level_codes(), stream, folds);
         let folds: Vec<Fold> = (0..folds)
             .filter(|fold| of.contains(fold))
             .collect::<Vec<_>>()
@@ -265,11 +265,4 @@ fn scatter(panel: &Panel, fold: &Fold, from: &[f64], width: usize, to: &mut [f64
         let (source, target) = (fold.held_out.states_of(place), panel.states_of(i));
         to[target.start * width..target.end * width].copy_from_slice(&from[source.start * width..source.end * width]);
     }
-}
-
-/// The fold of each person: a hash of (seed, id), whatever the order of people and whoever else is there.
-fn fold_of(panel: &Panel, folds: usize, seed: u64) -> Vec<usize> {
-    let stream = Stream::new(seed).named("study fold");
-    let fold = |id: &String| ((u128::from(stream.named(id).rng().next_u64()) * folds as u128) >> 64) as usize;
-    panel.ids().iter().map(fold).collect()
 }

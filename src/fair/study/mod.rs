@@ -46,8 +46,8 @@ use super::audit::FEW_PEOPLE;
 use super::recorded_steps::Values;
 use super::reservation::Recording;
 use super::{
-    About, Error, FittedPreprocessing, Learned, Learner, Method, People, Policy, Reservation, Sample, Sensitivity, preprocess,
-    reservation,
+    About, Error, FittedPreprocessing, Learned, Learner, Method, People, Policy, Reservation, Sample, Sensitivity,
+    preprocess, reservation,
 };
 use crate::audit::PanelDraws;
 use crate::audit::recorded::{Dropout, RecordedSettings, StayingModel, recorded_values};

@@ -87,7 +87,8 @@ pub fn follow(
         fair: vec![0.0; n],
     };
     let walk = Walk { mechanism: world, agent, draws };
-    let (alone, all) = (Lengths { compared: 0, ..Lengths::all(horizon) }, Lengths { own: pass.longer, ..Lengths::all(horizon) });
+    let (alone, all) =
+        (Lengths { compared: 0, ..Lengths::all(horizon) }, Lengths { own: pass.longer, ..Lengths::all(horizon) });
     for (level, people) in cohorts.blocks() {
         for reading in 0..levels {
             pass.reading = reading;

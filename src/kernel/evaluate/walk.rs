@@ -83,7 +83,10 @@ impl Walk<'_> {
         // How often the agent is asked in a world, and how long the world is followed.
         let (asked, followed) = match decisions {
             Taken::Own => {
-                assert!(compared == worlds && worlds == own, "people's own worlds are compared as long as they are followed");
+                assert!(
+                    compared == worlds && worlds == own,
+                    "people's own worlds are compared as long as they are followed"
+                );
                 (vec![own; levels], vec![own; levels])
             }
             Taken::At(z) => {

@@ -37,7 +37,9 @@ impl TryFrom<Written> for Scale {
 
 /// Why three numbers are no scale.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-#[error("a scale from {low} to {high} in steps of {step}: a whole number of positive steps leads from the lower to the higher end")]
+#[error(
+    "a scale from {low} to {high} in steps of {step}: a whole number of positive steps leads from the lower to the higher end"
+)]
 pub struct ScaleError {
     /// The lower end.
     pub low: f64,
@@ -200,7 +202,8 @@ mod tests {
     #[test]
     fn records_are_the_nearest_values_and_end_where_the_scale_ends() {
         let halves = Scale::new(-1.0, 2.0, 0.5).unwrap();
-        for (x, record) in [(-7.0, -1.0), (-0.76, -1.0), (-0.74, -0.5), (0.2, 0.0), (0.3, 0.5), (1.76, 2.0), (9.0, 2.0)] {
+        for (x, record) in [(-7.0, -1.0), (-0.76, -1.0), (-0.74, -0.5), (0.2, 0.0), (0.3, 0.5), (1.76, 2.0), (9.0, 2.0)]
+        {
             assert_eq!(halves.record(x), record, "{x}");
         }
         assert_eq!(halves.values(), 7);
@@ -213,12 +216,23 @@ mod tests {
         }
         assert_eq!(Scale::new(0.0, 10.0, 1.0).unwrap().record(3.5), 4.0);
         assert!(!halves.holds(2.5) && !halves.holds(-1.5));
-        assert_eq!((halves.is_end(-1.0), halves.is_end(2.0), halves.is_end(0.5)), ((true, false), (false, true), (false, false)));
+        assert_eq!(
+            (halves.is_end(-1.0), halves.is_end(2.0), halves.is_end(0.5)),
+            ((true, false), (false, true), (false, false))
+        );
     }
 
     #[test]
     fn what_is_no_scale_is_refused_with_its_numbers() {
-        for (low, high, step) in [(0.0, 10.0, 0.0), (0.0, 10.0, -1.0), (10.0, 0.0, 1.0), (0.0, 0.0, 1.0), (0.0, 10.0, 3.0), (f64::NAN, 1.0, 1.0), (0.0, f64::INFINITY, 1.0)] {
+        for (low, high, step) in [
+            (0.0, 10.0, 0.0),
+            (0.0, 10.0, -1.0),
+            (10.0, 0.0, 1.0),
+            (0.0, 0.0, 1.0),
+            (0.0, 10.0, 3.0),
+            (f64::NAN, 1.0, 1.0),
+            (0.0, f64::INFINITY, 1.0),
+        ] {
             let error = Scale::new(low, high, step).unwrap_err();
             assert!(error.to_string().contains(&format!("in steps of {step}")), "{error}");
         }
