@@ -83,7 +83,8 @@ fn in_heaps(x: f64) -> f64 {
     if (1e4 * x.abs()) as u64 % 3 == 0 { x.round() } else { x }
 }
 
-const RESTS_ON: &str = "rests on a person's rank being the same in every world, and on the recorded score being the state";
+const RESTS_ON: &str =
+    "rests on a person's rank being the same in every world, and on the recorded score being the state";
 
 #[test]
 fn a_state_on_a_scale_is_followed_on_it_and_the_page_says_what_the_bound_rests_on() {
@@ -181,9 +182,11 @@ fn an_evaluation_bounds_nothing_where_a_state_is_kept_or_in_heaps_and_says_what_
         let found = folder.succeed(&[&all[..], more, &["--json"]].concat());
         (text, serde_json::from_str::<Value>(&found).unwrap(), found)
     };
-    for (policy, data, rests) in
-        [("exact.json", "others.csv", false), ("rounded.json", "rounded.csv", true), ("exact.json", "rounded.csv", true)]
-    {
+    for (policy, data, rests) in [
+        ("exact.json", "others.csv", false),
+        ("rounded.json", "rounded.csv", true),
+        ("exact.json", "rounded.csv", true),
+    ] {
         let (text, found, _) = evaluated(policy, data, &[]);
         assert!(text.contains("at most") && found["cf_metric"]["upper"].is_number(), "{policy} {data}: {text}");
         assert_eq!(found["warnings"].to_string().contains(RESTS_ON), rests, "{policy} {data}: {text}");
