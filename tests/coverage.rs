@@ -184,7 +184,7 @@ fn nothing_is_outside_what_rewards_allow_on_real_studies() {
         for dropout in [Dropout::AsRecorded, Dropout::Weighted { horizon: None }] {
             let start = std::time::Instant::now();
             let settings = RecordedSettings { dropout, ..RecordedSettings::default() };
-            let policy = PolicyAlong { name: "Rule", probabilities: &probabilities, worlds: None };
+            let policy = PolicyAlong { name: "Rule", probabilities: &probabilities, worlds: None, parts: None };
             let values = recorded_values(panel, &[policy], &settings).unwrap();
             println!(
                 "{file}, {dropout:?}: {} people, {} decisions, received {:.3} ± {:.3}, allowed {:.2?}, {:.1?}",
@@ -215,7 +215,7 @@ fn nothing_is_outside_what_rewards_allow_on_real_studies() {
                         && policy.doubly_robust.as_ref().is_ok_and(|e| inside(e.mean)) == policy.doubly_robust.is_ok()
                 );
             }
-            values.warnings.iter().for_each(|words| println!("  warning: {words}"));
+            values.cautions.iter().for_each(|caution| println!("  warning: {}", caution.told(&[])));
         }
     }
 }

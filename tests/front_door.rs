@@ -12,7 +12,7 @@ use counterfair::audit::recorded::Differences;
 use counterfair::audit::recorded::{Dropout, RecordedValues, Resampled};
 use counterfair::audit::{PanelAudit, PanelDraws, audit, parity_gap};
 use counterfair::estimate::NoiseChoice;
-use counterfair::fair::{Audit, AuditSettings, Error, JUDGED};
+use counterfair::fair::{Audit, AuditSettings, Error, JUDGED, Subject};
 use counterfair::kernel::evaluate::evaluate;
 use counterfair::kernel::learn::{Agent, Deployed, UniformlyRandom};
 use counterfair::kernel::model::worlds::{World, by_name};
@@ -169,7 +169,7 @@ impl Setting {
                 for (number, found) in values(&found.values, "Random", random.value, &against[..1]) {
                     rows.insert(("random".into(), number), found);
                 }
-                let received = number(&found.values.received, own.received, !found.values.warnings.is_empty());
+                let received = number(&found.values.received, own.received, !found.values.cautions.is_empty());
                 rows.insert(("received".into(), "value".into()), received);
             }
         }
@@ -185,7 +185,7 @@ fn number(printed: &Resampled, truth: f64, warned: bool) -> Found {
 
 /// The printed values of a policy beside the truth: its own, and minus each of the others.
 fn values(values: &RecordedValues, name: &str, truth: f64, others: &[(&str, f64)]) -> Vec<(String, Found)> {
-    let warned = !values.warnings.is_empty();
+    let warned = !values.cautions.is_empty();
     let value = values.policy(name).expect("a policy of this name");
     let mut all = vec![("value".to_string(), number(&value.value, truth, warned))];
     for (other, worth) in others {
@@ -237,8 +237,7 @@ fn parity_truth(first: &Panel, agent: &dyn Agent) -> ParityGap {
 
 /// Whether the words beside the CF metric speak of the mechanism: all but those about values and about few people.
 fn warned_of_mechanism(found: &Audit) -> bool {
-    let of_values = &found.values.warnings;
-    found.warnings.iter().any(|line| !of_values.contains(line) && !line.contains("people learned from and"))
+    found.cautions.iter().any(|caution| caution.about == Subject::Counterfactuals)
 }
 
 fn covers(found: &Found, at: usize) -> bool {

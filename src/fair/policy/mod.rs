@@ -1,7 +1,9 @@
 //! A policy on disk: everything deployment needs, in one versioned JSON file.
 
 use super::file::{self, FileError, Header};
-use super::{Deployment, Error, Method, People, Program, ProgramError, Reservation, Seen, StoredQ, reservation};
+use super::{
+    Deployment, Error, Method, People, Program, ProgramError, Reservation, Seen, StoredQ, Typical, reservation,
+};
 use crate::estimate::{Certificate, Fitted};
 use crate::files::{Columns, MissingRepair, ReadOptions, RowConvention, privately};
 use crate::kernel::learn::{ActionValue, Agent, Outcome};
@@ -75,6 +77,9 @@ pub struct Policy {
     /// The range of what it learned from, in the coordinates that the action value reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) seen: Option<Seen>,
+    /// The states that it was learned from, in short: where it is described.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) typical: Option<Typical>,
     /// What must be said wherever it goes; see [`reservations`](Self::reservations).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     reservations: Vec<Reservation>,
@@ -127,9 +132,15 @@ impl Policy {
             q,
             certificate: None,
             seen,
+            typical: None,
             reservations: vec![],
             manifest,
         }
+    }
+
+    /// The same policy, which knows what states were typical.
+    pub(super) fn with_typical(self, typical: Typical) -> Self {
+        Self { typical: Some(typical), ..self }
     }
 
     /// The same policy with what must be said wherever it goes.
@@ -279,6 +290,9 @@ impl Policy {
             return Some(problem);
         }
         if let Some(problem) = self.seen.as_ref().and_then(|seen| seen.problem(self.q.inputs())) {
+            return Some(problem);
+        }
+        if let Some(problem) = self.typical.as_ref().and_then(|typical| typical.problem(p)) {
             return Some(problem);
         }
         match (&self.mechanism, self.method) {

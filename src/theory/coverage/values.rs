@@ -2,7 +2,7 @@
 
 use super::Bed;
 use super::policies::{FixedPolicy, always, policies, rule};
-use crate::audit::recorded::{PolicyAlong, RecordedSettings, recorded_values};
+use crate::audit::recorded::{Caution, CautionAbout, PolicyAlong, RecordedSettings, recorded_values};
 use crate::kernel::numeric::Stream;
 use std::collections::BTreeMap;
 
@@ -82,6 +82,7 @@ impl Trial {
                     name: policy.name,
                     probabilities,
                     worlds: worlds.as_deref(),
+                    parts: None,
                 })
                 .collect();
             let settings = RecordedSettings { discount: DISCOUNT, seed: repeat, ..self.settings.clone() };
@@ -98,7 +99,7 @@ impl Trial {
                 let (low, high) = interval(0.95);
                 tally.half_width += (high - low) / 2.0;
                 tally.bias += mean - truth;
-                tally.warned += usize::from(values.warnings.iter().any(|words| about(words, policy)));
+                tally.warned += usize::from(values.cautions.iter().any(|caution| about(caution, policy)));
             };
             for value in &values.policies {
                 let truth = truths[value.name.as_str()];
@@ -160,10 +161,10 @@ struct Found<'a> {
     interval: &'a dyn Fn(f64) -> (f64, f64),
 }
 
-/// Whether a warning is about this policy, or about the record as a whole.
-fn about(words: &str, policy: &str) -> bool {
-    match words.split_once(": ") {
-        Some((name, _)) if ["Rule", "Full", "Unaware", "Ours", "Random", "Always"].contains(&name) => name == policy,
-        _ => true,
+/// Whether a caution is about this policy, or about the record as a whole.
+fn about(caution: &Caution, policy: &str) -> bool {
+    match &caution.about {
+        CautionAbout::Policy(name) => name == policy,
+        CautionAbout::Record | CautionAbout::Reward | CautionAbout::State(_) => true,
     }
 }
