@@ -1,7 +1,7 @@
 //! How far two readings of the same people are apart.
 
 use crate::kernel::numeric::Estimate;
-use crate::kernel::preprocess::{Experience, SingleStage, View};
+use crate::kernel::preprocess::{Experience, View};
 
 /// At each time, the mean over people of the largest difference between what two preprocessors made of the same panel.
 ///
@@ -44,7 +44,7 @@ mod tests {
     use crate::kernel::numeric::Stream;
     use crate::kernel::people::{Labels, PanelBuilder, Person};
     use crate::kernel::preprocess::Unaware;
-    use crate::kernel::preprocess::{Oracle, Sequential, batch};
+    use crate::kernel::preprocess::{Oracle, Sequential, SingleStage, batch};
 
     #[test]
     fn true_means_are_at_distance_zero_from_the_oracle_and_single_stage_means_are_not() {
