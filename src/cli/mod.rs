@@ -1,4 +1,12 @@
 //! The command line: arguments in, library calls, files and tables out.
+//!
+//! | what | file |
+//! |---|---|
+//! | one command each | `study`, `learn`, `evaluate`, `decide`, `memory`, `preprocess`, `simulate`, `reproduce`, `verify`, `optimum`, `report` |
+//! | options that commands share | `options`, `choice`, `large`, `program`, `studies` |
+//! | which files a command reads and writes | `files` |
+//! | the lines that `decide` reads, and its log | `lines`, `log` |
+//! | what is printed: results, progress, errors | `output`, `progress`, `error` |
 
 mod choice;
 mod decide;

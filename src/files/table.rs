@@ -195,6 +195,12 @@ impl Table {
         (0..self.kept.width).map(move |column| self.kept.cell(row, column))
     }
 
+    /// Bytes that the rows take, about.
+    #[cfg(feature = "parquet")]
+    pub fn bytes(&self) -> usize {
+        self.rows.len() * size_of::<Row>() + 8 * self.states.len() + self.kept.text.len() + 8 * self.kept.ends.len()
+    }
+
     /// A number, or a date in seconds since 1970; one kind in a file.
     fn time(&mut self, line: u64, cell: &str) -> Result<f64, DataError> {
         let column = self.source.roles.time;

@@ -123,6 +123,22 @@ fn every_factorisation_says_that_it_runs_on_one_thread() {
     }
 }
 
+/// Lines before its unit tests that put a file of the tests into a program.
+fn of_tests(text: &str) -> Vec<&str> {
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    code.lines().filter(|line| line.contains("include_") && line.contains("tests/")).collect()
+}
+
+#[test]
+fn nothing_of_the_tests_is_compiled_into_the_library() {
+    assert_eq!(of_tests("const X: &str = include_str!(\"../../tests/x.csv\");\n#[cfg(test)]").len(), 1);
+    for file in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
+        let is_test = file.file_name().is_some_and(|name| name == "tests.rs");
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(is_test || of_tests(&text).is_empty(), "{}: {:?}", file.display(), of_tests(&text));
+    }
+}
+
 #[test]
 fn the_top_level_holds_nothing_unexpected() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

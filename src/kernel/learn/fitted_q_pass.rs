@@ -13,7 +13,7 @@ pub enum Backup<'a> {
     Max,
     /// maxₐ Q(s′, a), held in [−V, V].
     ClippedMax(f64),
-    /// maxₐ Q(s′, a) − margin(s′, a), held in [low, high]. Margins are laid out by row of views, |A| a row; none are 0.
+    /// maxₐ Q(s′, a) − margin(s′, a), held in [low, high]. Margins are laid out by row of views, |A| per row; none are 0.
     BoundedMax {
         /// The least a value can be.
         low: f64,
@@ -22,7 +22,7 @@ pub enum Backup<'a> {
         /// What is taken off each action value, or nothing.
         margins: Option<&'a [f64]>,
     },
-    /// Σₐ π(a | s′) Q(s′, a): fitted Q evaluation. Probabilities are laid out by row of views, |A| a row.
+    /// Σₐ π(a | s′) Q(s′, a): fitted Q evaluation. Probabilities are laid out by row of views, |A| per row.
     Expectation(&'a [f64]),
 }
 
@@ -41,10 +41,8 @@ pub struct Sweep<'a, F> {
 }
 
 /// The features of a block of rows, column after column.
-pub(super) struct Block {
+struct Block {
     space: Vec<f64>,
-    /// Views of rows that do not stand one after another.
-    views: Vec<f64>,
     /// Where the first cache line begins. A vector that straddles two lines is stored in twice the time.
     start: usize,
 }
@@ -55,24 +53,9 @@ const LINE_NUMBERS: usize = LINE / size_of::<f64>();
 
 impl Block {
     /// The features of rows `start..start + rows`.
-    pub(super) fn fill<F: FeatureMap>(&mut self, sweep: &Sweep<'_, F>, start: usize, rows: usize) -> &[f64] {
+    fn fill<F: FeatureMap>(&mut self, sweep: &Sweep<'_, F>, start: usize, rows: usize) -> &[f64] {
         let columns = &mut self.space[self.start..self.start + sweep.features.count() * rows];
         sweep.features.fill(&sweep.views[start * sweep.width..(start + rows) * sweep.width], columns);
-        columns
-    }
-
-    /// The features of some rows, at most as many as a block has.
-    pub(super) fn gather<F: FeatureMap>(
-        &mut self,
-        sweep: &Sweep<'_, F>,
-        rows: impl ExactSizeIterator<Item = usize>,
-    ) -> &[f64] {
-        let columns = &mut self.space[self.start..self.start + sweep.features.count() * rows.len()];
-        self.views.clear();
-        for row in rows {
-            self.views.extend_from_slice(&sweep.views[row * sweep.width..(row + 1) * sweep.width]);
-        }
-        sweep.features.fill(&self.views, columns);
         columns
     }
 }
@@ -121,25 +104,14 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
     }
 
     /// Rows of views.
-    pub(super) fn rows(&self) -> usize {
+    fn rows(&self) -> usize {
         self.action.len()
     }
 
-    /// The most rows in a block.
-    pub(super) fn block_rows(&self) -> usize {
-        self.block_rows
-    }
-
     /// The blocks of a range of rows: where each starts, and its number of rows.
-    pub(super) fn blocks(&self, rows: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
+    fn blocks(&self, rows: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
         let (size, end) = (self.block_rows, rows.end);
         rows.step_by(size).map(move |start| (start, size.min(end - start)))
-    }
-
-    /// The action of the transition that ends at a row, if one does.
-    pub(super) fn action_before(&self, row: usize) -> Option<u32> {
-        let action = self.action[row.checked_sub(1)?];
-        (action as usize != self.actions).then_some(action)
     }
 
     /// Σ φφᵀ for each action (lower halves, d × d each) and the number of transitions with it.
@@ -311,11 +283,11 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
     }
 
     /// Working space for the features of a block.
-    pub(super) fn block(&self) -> Block {
+    fn block(&self) -> Block {
         let space = vec![0.0; self.features.count() * self.block_rows + LINE_NUMBERS];
         // The standard library may decline to say where a line begins; any start is right, and some are slower.
         let start = space.as_ptr().align_offset(LINE).min(LINE_NUMBERS);
-        Block { space, views: Vec::with_capacity(self.width * self.block_rows), start }
+        Block { space, start }
     }
 
     /// `of(i)` where row i of the block takes the action, 0 elsewhere.
@@ -338,7 +310,7 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
         }
     }
 
-    /// The backed-up value of each row of a block; `q` is working space, a number an action and row.
+    /// The backed-up value of each row of a block; `q` is working space, one number per action and row.
     fn values(
         &self,
         columns: &[f64],
@@ -379,16 +351,6 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
             Backup::Max | Backup::Expectation(_) => return,
         };
         values.iter_mut().for_each(|v| *v = v.clamp(low, high));
-    }
-
-    /// What `work(task, its rows)` answers, in the order of tasks.
-    pub(super) fn map_tasks<T: Send>(&self, work: impl Fn(usize, Range<usize>) -> T + Sync) -> Vec<T> {
-        let rows = self.rows();
-        let run = |task: usize| work(task, task * TASK_ROWS..((task + 1) * TASK_ROWS).min(rows));
-        match rows.div_ceil(TASK_ROWS) {
-            0 | 1 => vec![run(0)],
-            tasks => (0..tasks).into_par_iter().map(run).collect(),
-        }
     }
 
     /// Runs `work(first row, last row, sums)` over tasks of rows and adds their sums to `total` in order.

@@ -2,7 +2,6 @@
 
 mod action_value;
 mod agent;
-mod choice_sums;
 pub mod features;
 mod fitted_q;
 mod fitted_q_pass;

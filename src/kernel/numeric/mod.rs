@@ -24,7 +24,6 @@ mod law;
 mod least_squares;
 mod moments;
 mod monomials;
-pub mod octets;
 mod packed;
 mod person_weights;
 pub mod quadrature;
