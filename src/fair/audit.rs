@@ -1,5 +1,6 @@
 //! How good and how fair a policy is on people it was not learned from.
 
+use super::caution::{Caution, Subject};
 use super::recorded_steps::Values;
 use super::reservation::Known;
 use super::{About, Error, Method, People, Policy, Preprocessing, Reservation, Sensitivity, reservation, warnings};
@@ -60,8 +61,8 @@ pub struct Audit {
     pub own_people: Option<bool>,
     /// How much must be wrong before this changes; only for a policy with a certificate.
     pub sensitivity: Option<Sensitivity>,
-    /// What should be known before the numbers are used, one line each.
-    pub warnings: Vec<String>,
+    /// What should be known before the numbers are used.
+    pub cautions: Vec<Caution>,
 }
 
 /// The name of the judged policy in [`Audit::values`].
@@ -121,27 +122,32 @@ impl Policy {
             .map(|certificate| self.sensitivity(certificate, panel, &draws, weighted, others))
             .transpose()?;
         all_answered()?;
-        let mut warnings: Vec<String> = rests_on.into_iter().chain(values.warnings.iter().cloned()).collect();
+        let states = people.state_names();
+        let of_values = values.cautions.iter().map(|caution| Caution::new(Subject::Value, caution.told(&states)));
+        let of_scales = rests_on.into_iter().map(|says| Caution::new(Subject::Counterfactuals, says));
+        let mut cautions: Vec<Caution> = of_scales.chain(of_values).collect();
         match own_people {
-            Some(true) => warnings.push(OWN_PEOPLE.into()),
+            Some(true) => cautions.push(Caution::new(Subject::People, OWN_PEOPLE)),
             Some(false) => {}
-            None => warnings.push(PERHAPS_OWN_PEOPLE.into()),
+            None => cautions.push(Caution::new(Subject::People, PERHAPS_OWN_PEOPLE)),
         }
         let learned_from = self.certificate.as_ref().map_or(panel.people(), |certificate| certificate.people());
         if learned_from.min(panel.people()) < FEW_PEOPLE {
-            warnings.push(format!(
+            let says = format!(
                 "{learned_from} people learned from and {} judged on: with so few, 95 % intervals of values and of the CF metric covered in \
                  93 to 97 % of trials (tests/coverage)",
                 panel.people()
-            ));
+            );
+            cautions.push(Caution::new(Subject::People, says));
         }
         if let Some(mechanism) = &mechanism {
             let worlds = Sequential::new(mechanism, settings.preprocessing.weights_for(panel)?);
             let diagnostics = diagnose(mechanism, panel, &batch(&worlds, panel)?);
             let noise = check_noise(mechanism, panel, mechanism.fitted_noise().map(FittedNoise::report));
-            warnings.extend(warnings::of_mechanism(mechanism, people, &diagnostics, &noise));
+            let lines = warnings::of_mechanism(mechanism, people, &diagnostics, &noise);
+            cautions.extend(lines.into_iter().map(|says| Caution::new(Subject::Counterfactuals, says)));
         }
-        Ok(Audit { values, accepted, unfairness, parity_gap, rates, own_people, sensitivity, warnings })
+        Ok(Audit { values, accepted, unfairness, parity_gap, rates, own_people, sensitivity, cautions })
     }
 
     /// The law of the CF metric, and the mechanism in the middle of it.
@@ -244,7 +250,7 @@ struct Along<'a> {
 
 impl Along<'_> {
     fn borrowed(&self) -> PolicyAlong<'_> {
-        PolicyAlong { name: self.name, probabilities: &self.probabilities, worlds: self.worlds.as_deref() }
+        PolicyAlong { name: self.name, probabilities: &self.probabilities, worlds: self.worlds.as_deref(), parts: None }
     }
 }
 

@@ -3,8 +3,8 @@
 use super::policy::Parts;
 use super::recorded_steps::Values;
 use super::{
-    Error, Manifest, Method, People, Policy, Preprocessed, Preprocessing, Seen, StoredQ, preprocess, reservation,
-    warnings,
+    Error, Manifest, Method, People, Policy, Preprocessed, Preprocessing, Seen, StoredQ, Typical, preprocess,
+    reservation, warnings,
 };
 use crate::audit::{Stability, stability};
 use crate::estimate::stable_q::{Coordinates, StableQ, StableSettings, stable_fitted_q};
@@ -198,7 +198,8 @@ impl Learner {
                 ended: Some(outcome),
             },
         });
-        policy = policy.with_reservations(reservations).with_scales(scales);
+        let typical = Typical::of(panel.states(), state_dim);
+        policy = policy.with_reservations(reservations).with_scales(scales).with_typical(typical);
         if self.replicates > 0 {
             watch("refitting with resampled people");
             match self.certificate(panel) {

@@ -7,7 +7,7 @@ use super::policies::random;
 use counterfair::audit::recorded::{Differences, Dropout, RecordedValues, Resampled};
 use counterfair::audit::{PanelDraws, parity_gap};
 use counterfair::estimate::NoiseChoice;
-use counterfair::fair::{Audit, AuditSettings, Error, JUDGED, Learner, Method, People, Policy};
+use counterfair::fair::{Audit, AuditSettings, Error, JUDGED, Learner, Method, People, Policy, Subject};
 use counterfair::kernel::learn::Agent;
 use counterfair::kernel::numeric::Stream;
 
@@ -72,7 +72,7 @@ pub fn repetition(cell: &Cell, settings: &Settings, repetition: u64) -> Result<V
         values(&mut found, &name, &told.values, JUDGED, worth(&*agent), &against);
         if place == 0 {
             values(&mut found, "random", &told.values, "Random", against[1].1, &against[..1]);
-            let warned = !told.values.warnings.is_empty();
+            let warned = !told.values.cautions.is_empty();
             found.push(resampled("received", "value", received, &told.values.received).warned(warned));
         }
         let truth = follow(&bed, &*others, &*agent, Led::ByThePolicy, Until::TheyLeave);
@@ -97,7 +97,7 @@ fn resampled(method: &str, number: &str, truth: f64, printed: &Resampled) -> Fou
 
 /// The printed values of a policy beside the truth: its own, and minus each of the others.
 fn values(found: &mut Vec<Found>, method: &str, told: &RecordedValues, name: &str, truth: f64, others: &[(&str, f64)]) {
-    let warned = !told.warnings.is_empty();
+    let warned = !told.cautions.is_empty();
     let value = told.policy(name).expect("a policy of this name");
     found.push(resampled(method, "value", truth, &value.value).warned(warned));
     for (other, worth) in others {
@@ -112,8 +112,7 @@ fn values(found: &mut Vec<Found>, method: &str, told: &RecordedValues, name: &st
     }
 }
 
-/// Whether the words beside the CF metric speak of the mechanism: all but those about values and about few people.
+/// Whether the words beside the CF metric speak of the mechanism.
 fn warned_of_mechanism(told: &Audit) -> bool {
-    let of_values = &told.values.warnings;
-    told.warnings.iter().any(|line| !of_values.contains(line) && !line.contains("people learned from and"))
+    told.cautions.iter().any(|caution| caution.about == Subject::Counterfactuals)
 }

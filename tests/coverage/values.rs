@@ -4,7 +4,7 @@ use super::bed::Bed;
 use super::numbers::{Cell, Found};
 use super::place::{DISCOUNT, Led, Place, Population, Until, follow, mean_return, record};
 use super::policies::{FixedPolicy, Which, policies, random};
-use counterfair::audit::recorded::{Dropout, PolicyAlong, RecordedSettings, recorded_values};
+use counterfair::audit::recorded::{Caution, CautionAbout, Dropout, PolicyAlong, RecordedSettings, recorded_values};
 use counterfair::kernel::learn::Agent;
 use counterfair::kernel::numeric::Stream;
 use std::collections::BTreeMap;
@@ -49,6 +49,7 @@ impl Values {
                 name: policy.name,
                 probabilities,
                 worlds: worlds.as_deref(),
+                parts: None,
             })
             .collect();
         let settings = RecordedSettings { seed: repetition, ..self.settings.clone() };
@@ -57,7 +58,7 @@ impl Values {
         for value in &values.policies {
             let truth = self.truths[value.name.as_str()];
             let mut note = |one: Found| {
-                let warned = values.warnings.iter().any(|words| is_about(words, &value.name));
+                let warned = values.cautions.iter().any(|caution| is_about(caution, &value.name));
                 found.push(one.warned(warned).of(&self.cell, repetition));
             };
             let of = |number: &str, truth: f64, estimate: f64| Found::new(&value.name, number, truth, estimate);
@@ -84,10 +85,10 @@ fn truths(bed: &Bed, people: &dyn Population, policies: &[FixedPolicy]) -> BTree
     truths
 }
 
-/// Whether a warning is about this policy, or about the record as a whole.
-fn is_about(words: &str, policy: &str) -> bool {
-    match words.split_once(": ") {
-        Some((name, _)) if ["Rule", "Full", "Unaware", "Ours", "Random", "Always"].contains(&name) => name == policy,
-        _ => true,
+/// Whether a caution is about this policy, or about the record as a whole.
+fn is_about(caution: &Caution, policy: &str) -> bool {
+    match &caution.about {
+        CautionAbout::Policy(name) => name == policy,
+        CautionAbout::Record | CautionAbout::Reward | CautionAbout::State(_) => true,
     }
 }

@@ -63,19 +63,24 @@ fn a_kept_state_is_said_on_the_first_line_and_nothing_bounds_the_unfairness() {
     let said = folder.succeed(&[&study[..], &["--out", "kept", "--keep", "state1"]].concat());
     let first = format!("U{}", &ACCEPTED[1..]);
     assert!(said.starts_with(&first), "{said}");
-    assert!(!said.contains("at most") && said.contains("No policy is recommended and none is saved"), "{said}");
+    assert!(!said.contains("at most"), "{said}");
     assert_eq!(bounds(&folder, "kept"), 0);
     assert!(lower_bounds(&folder, "kept") >= 3);
     let found = json(&folder, "kept/study.json");
-    // A state that is the same in all worlds may lie where nobody of another level was seen, which is then said as well.
-    let kind = found["verdict"]["kind"].as_str().unwrap();
-    assert!(["not_measured", "not_believable"].contains(&kind), "{kind}");
+    // One action for everybody is fair whatever is kept; a policy that tells people apart is not recommended.
+    assert!(
+        found["verdict"]["kind"] == "one_for_all" || found["verdict"]["recommended"] != true,
+        "{}",
+        found["verdict"]
+    );
     assert_eq!(found["accepted"], ACCEPTED);
     let text = fs::read_to_string(folder.0.join("kept/study.json")).unwrap();
     assert!(text.lines().nth(1).unwrap().contains(ACCEPTED), "the first line of the file");
     let page = fs::read_to_string(folder.0.join("kept/index.html")).unwrap();
-    assert!(page.contains(&format!("<h1>{first}")) && page.contains("class=\"verdict no\""));
-    assert!(!folder.0.join("kept/policy.json").exists());
+    assert!(page.contains(&format!("<h1>{first}")));
+    if folder.0.join("kept/policy.json").exists() {
+        assert!(json(&folder, "kept/policy.json")["mechanism"].is_null(), "one action for everybody");
+    }
 }
 
 /// A third of the people give round numbers.

@@ -109,8 +109,9 @@ fn an_audit_tells_of_own_people_and_of_few_and_only_with_cause() {
     let policy = Learner { replicates: 5, ..linear(Method::Ours) }.learn(&own).unwrap();
     let told = |people: &People| {
         let settings = AuditSettings { replicates: 5, ..AuditSettings::default() };
-        let warnings = policy.audit(people, &[], &settings, &mut |_| {}).unwrap().warnings;
-        ["learned from these very people", "with so few"].map(|part| warnings.iter().any(|line| line.contains(part)))
+        let warnings = policy.audit(people, &[], &settings, &mut |_| {}).unwrap().cautions;
+        ["learned from these very people", "with so few"]
+            .map(|part| warnings.iter().any(|line| line.says.contains(part)))
     };
     let others = |n| some(n, 2, |i, t| by_turns(i + 3, t), other);
     assert_eq!(told(&own), [true, false]);

@@ -70,6 +70,31 @@ impl Followed {
         folds(&ids, &self.levels, Stream::new(seed).named("fold"), count)
     }
 
+    /// Some of these people, by their places in ascending order, and the rows that are theirs.
+    pub fn part(&self, members: &[usize]) -> (Self, Vec<usize>) {
+        let rows: Vec<usize> = members.iter().flat_map(|&person| self.rows_of(person)).collect();
+        let mut starts = vec![0];
+        let mut owners = Vec::with_capacity(rows.len());
+        for (place, &person) in members.iter().enumerate() {
+            owners.extend(self.rows_of(person).map(|_| place as u32));
+            starts.push(owners.len());
+        }
+        let found = Self {
+            order: members.iter().map(|&person| self.order[person]).collect(),
+            starts,
+            sources: rows.iter().map(|&row| self.sources[row]).collect(),
+            decisions: members.iter().map(|&person| self.decisions[person]).collect(),
+            horizons: members.iter().map(|&person| self.horizons[person]).collect(),
+            levels: members.iter().map(|&person| self.levels[person]).collect(),
+            owners,
+            actions: rows.iter().map(|&row| self.actions[row]).collect(),
+            rewards: rows.iter().map(|&row| self.rewards[row]).collect(),
+            action_count: self.action_count,
+            level_count: self.level_count,
+        };
+        (found, rows)
+    }
+
     /// N.
     pub fn people(&self) -> usize {
         self.order.len()

@@ -1,4 +1,7 @@
 //! Policies that do not know the people they decide for: learned fold by fold, followed along those who were held out.
+//!
+//! What a policy is worth is told fold by fold too: each fold values the policy that was learned from the others by regressions of its own, which
+//! know none of its teachers.
 
 use super::program::Judged;
 use crate::audit::recorded::PolicyAlong;
@@ -13,6 +16,7 @@ use crate::kernel::numeric::Stream;
 use crate::kernel::people::{Panel, folds as fold_of_each};
 use crate::kernel::preprocess::{Sequential, batch};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// The methods that are learned, by the name they have in tables.
 pub(super) const LEARNED: [(&str, Method); 3] =
@@ -43,6 +47,8 @@ pub(super) struct Along {
 pub(super) struct Crossed {
     pub folds: Vec<Fold>,
     pub along: Vec<Along>,
+    /// The fold of each person of the panel.
+    fold_of: Vec<u32>,
     /// A policy from elsewhere, which knows none of the folds.
     pub program: Option<Judged>,
     /// The names of states, and the scale on which each is recorded; empty where none is.
@@ -80,7 +86,8 @@ impl Crossed {
                 Ok(Fold { people: held, held_out, policies, draws, others, refitter })
             })
             .collect::<Result<_, Error>>()?;
-        let mut crossed = Self { folds, along: vec![], program, names: people.state_names(), scales: vec![] };
+        let (fold_of, names) = (of.iter().map(|fold| *fold as u32).collect(), people.state_names());
+        let mut crossed = Self { folds, along: vec![], fold_of, program, names, scales: vec![] };
         crossed.along = LEARNED
             .iter()
             .enumerate()
@@ -103,25 +110,13 @@ impl Crossed {
                 worlds: None,
             });
         }
-        crossed.share_classes();
+        share_classes(&mut crossed.along, panel, &crossed.fold_of);
         Ok(crossed)
     }
 
     /// The same, with how states are recorded.
     pub fn on_scales(self, scales: Vec<Option<Scale>>) -> Self {
         Self { scales, ..self }
-    }
-
-    /// One policy under two names is worth the same: one that decides as another does along the whole record is valued as that one is, with no
-    /// more than the state to explain rewards by. (The states of all worlds give another estimate of the same value.)
-    fn share_classes(&mut self) {
-        for at in 0..self.along.len() {
-            let own = &self.along[at];
-            let same = |other: &Along| other.worlds.is_none() && other.probabilities == own.probabilities;
-            if own.worlds.is_some() && self.along.iter().any(same) {
-                self.along[at].worlds = None;
-            }
-        }
     }
 
     /// Where a policy gives one action to all of each fold, but not the same one in every fold: in how many folds which action.
@@ -187,10 +182,11 @@ impl Crossed {
         for fold in &self.folds {
             let policy = &fold.policies[which];
             let along = probabilities_along(&fold.held_out, &*policy.agent(), &fold.draws.coins)?;
-            scatter(panel, fold, &along, actions, &mut probabilities);
+            scatter(panel, &fold.people, &fold.held_out, &along, actions, &mut probabilities);
             if let (Some(worlds), Some(mechanism)) = (&mut worlds, &policy.mechanism) {
                 let sequential = Sequential::new(mechanism, policy.level_weights.clone());
-                scatter(panel, fold, batch(&sequential, &fold.held_out)?.views(), width, worlds);
+                let views = batch(&sequential, &fold.held_out)?;
+                scatter(panel, &fold.people, &fold.held_out, views.views(), width, worlds);
             }
         }
         Ok(Along { name: name.into(), probabilities, worlds })
@@ -236,10 +232,11 @@ impl Crossed {
     pub fn borrowed(&self) -> Vec<PolicyAlong<'_>> {
         self.along
             .iter()
-            .map(|along| PolicyAlong {
-                name: &along.name,
-                probabilities: &along.probabilities,
-                worlds: along.worlds.as_deref(),
+            .map(|along| {
+                let Along { name, probabilities, worlds } = along;
+                let is_learned = LEARNED.iter().any(|(learned, _)| learned == name);
+                let parts = is_learned.then_some(self.fold_of.as_slice());
+                PolicyAlong { name, probabilities, worlds: worlds.as_deref(), parts }
             })
             .collect()
     }
@@ -255,15 +252,37 @@ impl Crossed {
     }
 }
 
+/// One policy under two names is worth the same: one that decides as another does along the whole record is valued as that one is, with no
+/// more than the state to explain rewards by. (The states of all worlds give another estimate of the same value.)
+fn share_classes(all: &mut [Along], panel: &Panel, parts: &[u32]) {
+    for at in 0..all.len() {
+        let own = &all[at];
+        let same = |other: &Along| other.worlds.is_none() && other.probabilities == own.probabilities;
+        if own.worlds.is_some() && (all.iter().any(same) || looks_at_nobody(own, panel, parts)) {
+            all[at].worlds = None;
+        }
+    }
+}
+
+/// Whether one and the same distribution over actions stands on every row of a part.
+fn looks_at_nobody(along: &Along, panel: &Panel, parts: &[u32]) -> bool {
+    let actions = panel.action_names().len();
+    let mut first: BTreeMap<u32, &[f64]> = BTreeMap::new();
+    (0..panel.people()).all(|i| {
+        let rows = &along.probabilities[panel.states_of(i).start * actions..panel.states_of(i).end * actions];
+        rows.chunks(actions).all(|row| *first.entry(parts[i]).or_insert(row) == row)
+    })
+}
+
 /// The name of one action for everybody.
 pub(super) fn always(action: &str) -> String {
     format!("{action} for everybody")
 }
 
-/// `width` numbers for each state row of the held-out people, written where these people are in the panel.
-fn scatter(panel: &Panel, fold: &Fold, from: &[f64], width: usize, to: &mut [f64]) {
-    for (place, &i) in fold.people.iter().enumerate() {
-        let (source, target) = (fold.held_out.states_of(place), panel.states_of(i));
+/// `width` numbers for each state row of some people, written where these people are in the panel.
+fn scatter(panel: &Panel, people: &[usize], own: &Panel, from: &[f64], width: usize, to: &mut [f64]) {
+    for (place, &i) in people.iter().enumerate() {
+        let (source, target) = (own.states_of(place), panel.states_of(i));
         to[target.start * width..target.end * width].copy_from_slice(&from[source.start * width..source.end * width]);
     }
 }

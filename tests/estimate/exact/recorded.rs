@@ -25,7 +25,7 @@ fn settings() -> RecordedSettings {
 
 fn values(panel: &Panel, settings: &RecordedSettings) -> RecordedValues {
     let probabilities = along(panel, full_rule);
-    let policy = PolicyAlong { name: "Rule", probabilities: &probabilities, worlds: None };
+    let policy = PolicyAlong { name: "Rule", probabilities: &probabilities, worlds: None, parts: None };
     recorded_values(panel, &[policy], settings).unwrap()
 }
 
@@ -172,7 +172,7 @@ fn calls_that_make_no_sense_are_refused_with_their_numbers() {
     let panel = simulate(&world, &Exogenous::draw(&world, 5, 2, Stream::new(2)));
     let mut probabilities = along(&panel, full_rule);
     let ask = |probabilities: &[f64], settings: &RecordedSettings| {
-        let policy = PolicyAlong { name: "Rule", probabilities, worlds: None };
+        let policy = PolicyAlong { name: "Rule", probabilities, worlds: None, parts: None };
         recorded_values(&panel, &[policy], settings).unwrap_err()
     };
     let discount = RecordedSettings { discount: 1.2, ..settings() };
