@@ -1,6 +1,6 @@
 //! The fair value of a policy from recorded people: each is followed again with their own noise, under refits of the mechanism.
 
-use super::own_noise::{Cohort, Recorded, Until, cohorts, noise_of};
+use super::own_noise::{Cohort, Recorded, Until, cohorts, noise_of, too_coarse};
 use super::panel_audit::check;
 use super::{AuditError, PanelDraws};
 use crate::estimate::{Fitted, RefitError, Refitter, replicate_weights};
@@ -65,6 +65,9 @@ pub enum SimulationError {
         "a coordinate that keeps its observed value in every world does not say what other actions would have made of it"
     )]
     Kept,
+    /// The law of a coordinate's noise cannot be told beside its steps.
+    #[error("a state varies so little beside the steps of its scale that the law of its noise is not known")]
+    TooCoarse,
     /// States or rewards grew without end.
     #[error("people followed with the fitted mechanism overflowed")]
     Overflow,
@@ -96,6 +99,9 @@ pub fn simulated_values(folds: &[Refitted<'_>], settings: &Simulation) -> Result
         if keeps(refitter.fitted()) {
             return Err(SimulationError::Kept);
         }
+    }
+    if coarse(folds) {
+        return Err(SimulationError::TooCoarse);
     }
     let policies = folds.first().map_or(0, |fold| fold.agents.len());
     let found: Vec<Vec<[f64; 2]>> = (0..settings.replicates)
@@ -152,6 +158,16 @@ fn weighted_shares(folds: &[Refitted<'_>], weights: &[Vec<f64>]) -> Vec<f64> {
     }
     let total: f64 = shares.iter().sum();
     shares.iter().map(|share| share / total).collect()
+}
+
+/// Whether the steps of some state leave nothing to be known about its noise.
+fn coarse(folds: &[Refitted<'_>]) -> bool {
+    let on_scale = |fold: &Refitted<'_>| OnScales::new(fold.refitter.fitted().clone(), fold.scales);
+    let on_scales: Vec<OnScales<Fitted>> = folds.iter().map(on_scale).collect();
+    let equal: Vec<Vec<f64>> = folds.iter().map(|fold| vec![1.0; fold.panel.people()]).collect();
+    let people = folds.iter().zip(&on_scales).zip(&equal);
+    let people = people.map(|((fold, mechanism), weights)| Recorded { panel: fold.panel, mechanism, weights });
+    too_coarse(&people.collect::<Vec<_>>()).is_some()
 }
 
 fn keeps(mechanism: &Fitted) -> bool {

@@ -289,7 +289,14 @@ fn add_sensitivity(out: &mut String, sensitivity: &counterfair::fair::Sensitivit
     let curve = |curve: &counterfair::audit::sensitivity::Curve| {
         curve.at.iter().zip(curve.means()).map(|(x, y)| vec![format!("{x}"), plain(y, 4)]).collect::<Vec<_>>()
     };
-    line!(out, "{}", table(&["correlation ρ of noise between worlds", "CF metric"], curve(&sensitivity.correlation)));
+    line!(
+        out,
+        "{}",
+        table(
+            &["correlation ρ of noise between worlds", "CF metric along recorded histories"],
+            curve(&sensitivity.correlation)
+        )
+    );
     for (name, crossing) in &sensitivity.crossings {
         match crossing {
             Some(at) => line!(out, "below ρ = {at:.2} the policy is no fairer than {name}"),
@@ -299,7 +306,10 @@ fn add_sensitivity(out: &mut String, sensitivity: &counterfair::fair::Sensitivit
     line!(
         out,
         "{}",
-        table(&["share λ of the groups' difference that is causal", "CF metric"], curve(&sensitivity.share))
+        table(
+            &["share λ of the groups' difference that is causal", "CF metric along recorded histories"],
+            curve(&sensitivity.share)
+        )
     );
     if !sensitivity.confounding.is_empty() {
         let rows = sensitivity

@@ -174,7 +174,8 @@ impl Policy {
         };
         let law = |yardstick: Yardstick<'_>, scales: &[Option<Scale>]| {
             let judged = Judged { agent: &*agent, panel, draws, yardstick, scales };
-            unfairness(&[judged], settings.confidence).map(|found| found.law).map_err(|error| error.to_string())
+            let found = unfairness(&[judged], settings.confidence).map(|found| found.law);
+            found.map_err(|error| reservation::why_no_law(&error, &people.state_names()))
         };
         if let Some(certificate) = &self.certificate {
             return measured(certificate.mechanism(), &|scales| law(Yardstick::Certificate(certificate), scales));

@@ -2,6 +2,7 @@
 
 use super::People;
 use super::recorded_steps::{Coarse, Grain, Record, Values};
+use crate::audit::UnfairnessError;
 use crate::estimate::{Fitted, FittedNoise, Nature, OutputSet};
 use crate::kernel::model::Scale;
 use crate::kernel::people::{BlocksError, Panel, People as Source, Shape, try_each};
@@ -203,9 +204,20 @@ fn rests_on(scales: &[Option<Scale>], names: &[String]) -> Option<Reservation> {
         about: About::RecordedSteps,
         says: format!(
             "{listed} {verb}: what is said of unfairness rests on a person's rank being the same in every world, and on the recorded score being \
-             the state"
+             the state; how much it would change if these fail is not computed"
         ),
     })
+}
+
+/// Why there is no law of the CF metric, with the state's name.
+pub(super) fn why_no_law(error: &UnfairnessError, names: &[String]) -> String {
+    match error {
+        UnfairnessError::TooCoarse { state } => format!(
+            "{} varies so little beside the steps of its scale that the law of its noise is not known, and people cannot be followed in other worlds",
+            names[*state]
+        ),
+        other => other.to_string(),
+    }
 }
 
 fn natures(mechanism: &Fitted) -> impl Iterator<Item = (usize, Nature)> {

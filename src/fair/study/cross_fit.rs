@@ -10,7 +10,7 @@ use crate::audit::{
     probabilities_along, simulated_values,
 };
 use crate::estimate::Refitter;
-use crate::fair::{Error, Learner, Method, People, Policy};
+use crate::fair::{Error, Learner, Method, People, Policy, reservation};
 use crate::kernel::model::Scale;
 use crate::kernel::numeric::Stream;
 use crate::kernel::people::{Panel, folds as fold_of_each};
@@ -51,7 +51,8 @@ pub(super) struct Crossed {
     fold_of: Vec<u32>,
     /// A policy from elsewhere, which knows none of the folds.
     pub program: Option<Judged>,
-    /// The scale on which each state is recorded; empty where none is.
+    /// The names of states, and the scale on which each is recorded; empty where none is.
+    names: Vec<String>,
     scales: Vec<Option<Scale>>,
 }
 
@@ -85,8 +86,8 @@ impl Crossed {
                 Ok(Fold { people: held, held_out, policies, draws, others, refitter })
             })
             .collect::<Result<_, Error>>()?;
-        let fold_of = of.iter().map(|fold| *fold as u32).collect();
-        let mut crossed = Self { folds, along: vec![], fold_of, program, scales: vec![] };
+        let (fold_of, names) = (of.iter().map(|fold| *fold as u32).collect(), people.state_names());
+        let mut crossed = Self { folds, along: vec![], fold_of, program, names, scales: vec![] };
         crossed.along = LEARNED
             .iter()
             .enumerate()
@@ -201,7 +202,7 @@ impl Crossed {
             Ok(audit::Judged { agent: &**agent, panel, draws, yardstick, scales })
         });
         let held: Vec<audit::Judged<'_>> = held.collect::<Result<_, &str>>()?;
-        audit::unfairness(&held, confidence).map_err(|error| error.to_string())
+        audit::unfairness(&held, confidence).map_err(|error| reservation::why_no_law(&error, &self.names))
     }
 
     /// J and Ṽ of the learned policies, in the order of [`LEARNED`].

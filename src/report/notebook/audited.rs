@@ -90,7 +90,7 @@ pub fn followers<'a>(audits: impl IntoIterator<Item = (&'a str, &'a Audit)>) -> 
 /// The CF metric of several policies against the correlation of a person's noise between worlds.
 pub fn against_correlation<'a>(audits: impl IntoIterator<Item = (&'a str, Ink, &'a Audit)>) -> Chart {
     let x = Axis::linear("correlation ρ of a person's noise between worlds");
-    let mut chart = Chart::new("", x, Axis::linear("CF metric, with 95 % interval").from_zero());
+    let mut chart = Chart::new("", x, Axis::linear("CF metric as recorded, with 95 % interval").from_zero());
     for (name, ink, audit) in audits {
         let Some(sensitivity) = &audit.sensitivity else { continue };
         let curve = sensitivity.correlation.at.iter().zip(&sensitivity.correlation.metric);
