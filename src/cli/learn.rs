@@ -209,6 +209,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
 
 /// Reservations as one reason not to save.
 fn in_one_line(reservations: &[Reservation]) -> Result<(), String> {
-    let reasons: Vec<String> = reservations.iter().map(Reservation::to_string).collect();
+    let reasons = reservations.iter().filter(|reservation| reservation.stops_use()).map(Reservation::to_string);
+    let reasons: Vec<String> = reasons.collect();
     if reasons.is_empty() { Ok(()) } else { Err(reasons.join("; and ")) }
 }

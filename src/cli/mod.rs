@@ -1,5 +1,6 @@
 //! The command line: arguments in, library calls, files and tables out.
 
+mod choice;
 mod decide;
 mod error;
 mod evaluate;
@@ -87,8 +88,8 @@ pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match arguments.command {
         None => output::say(Arguments::command().render_help()).map_err(Into::into),
-        Some(Command::Reproduce(arguments)) => reproduce::reproduce(&arguments).map_err(Into::into),
-        Some(Command::Merge(arguments)) => reproduce::merge(&arguments).map_err(Into::into),
+        Some(Command::Reproduce(arguments)) => reproduce::reproduce(&arguments),
+        Some(Command::Merge(arguments)) => reproduce::merge(&arguments),
         Some(Command::Verify(arguments)) => match verify::run(&arguments) {
             Ok(code) => return code,
             Err(error) => Err(error),

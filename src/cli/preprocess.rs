@@ -111,15 +111,11 @@ fn run_large(arguments: &Arguments, limit: &TooSmall) -> Result<(), CliError> {
     })?;
     let panel = large.panel();
     let figures = [panel.people(), panel.decisions(), panel.transitions()];
-    arguments.summarize(
-        large.sketch(),
-        figures,
-        &mechanism,
-        &weights,
-        || serde_json::json!({ "sorted": large.was_sorted() }),
-    )?;
-    if large.was_sorted() && !arguments.json {
-        note("rows are written in the order of people and times");
+    arguments.summarize(large.sketch(), figures, &mechanism, &weights, || serde_json::json!({ "sorted": true }))?;
+    if !arguments.json {
+        note(
+            "rows are written person by person, in the order of a hash of their ids, and not in the order of the file",
+        );
     }
     Ok(())
 }

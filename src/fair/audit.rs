@@ -2,14 +2,16 @@
 
 use super::caution::{Caution, Subject};
 use super::recorded_steps::Values;
+use super::reservation::Known;
 use super::{About, Error, Method, People, Policy, Preprocessing, Reservation, Sensitivity, reservation, warnings};
 use crate::audit::diagnostics::diagnose;
 use crate::audit::noise_check::check_noise;
 use crate::audit::recorded::{PolicyAlong, RecordedSettings, RecordedValues, recorded_values};
 use crate::audit::{
-    Carried, PanelDraws, ParityGap, UnfairnessLaw, Yardstick, parity_gap, probabilities_along, unfairness,
+    Carried, Judged, PanelDraws, ParityGap, UnfairnessLaw, Yardstick, parity_gap, probabilities_along, unfairness,
 };
 use crate::estimate::{Fitted, FittedNoise, Refitter};
+use crate::kernel::model::Scale;
 use crate::kernel::numeric::{Estimate, Stream};
 use crate::kernel::people::Panel;
 use crate::kernel::preprocess::{Sequential, batch};
@@ -49,7 +51,7 @@ pub struct Audit {
     pub values: RecordedValues,
     /// What is accepted by assumption, because a state is kept; then there is no law of the CF metric.
     pub accepted: Option<String>,
-    /// The law of the CF metric, or why there is none.
+    /// The law of the CF metric in deployment, or why there is none.
     pub unfairness: Result<UnfairnessLaw, String>,
     /// The lower bound of unfairness at the first decision, which assumes no mechanism.
     pub parity_gap: ParityGap,
@@ -105,7 +107,7 @@ impl Policy {
         let is_own = || self.certificate.as_ref().is_some_and(|certificate| certificate.was_made_from(panel));
         let own_people = people.sample().is_none().then(is_own);
         let parity_gap = parity_gap(panel, &*self.agent(), &draws.coins, settings.confidence);
-        let Measured { unfairness, mechanism, accepted } =
+        let Measured { unfairness, mechanism, accepted, rests_on, on_scales } =
             self.unfairness(people, &Values::of(panel)?, settings, &draws);
         let unfairness = unfairness.and_then(|law| {
             let upper = law.upper(settings.confidence);
@@ -116,13 +118,14 @@ impl Policy {
         let sensitivity = self
             .certificate
             .as_ref()
-            .filter(|_| unfairness.is_ok())
+            .filter(|_| unfairness.is_ok() && !on_scales)
             .map(|certificate| self.sensitivity(certificate, panel, &draws, weighted, others))
             .transpose()?;
         all_answered()?;
         let states = people.state_names();
-        let mut cautions: Vec<Caution> =
-            values.cautions.iter().map(|caution| Caution::new(Subject::Value, caution.told(&states))).collect();
+        let values_say = values.cautions.iter().map(|caution| Caution::new(Subject::Value, caution.told(&states)));
+        let rests_on = rests_on.into_iter().map(|says| Caution::new(Subject::Counterfactuals, says));
+        let mut cautions: Vec<Caution> = rests_on.chain(values_say).collect();
         match own_people {
             Some(true) => cautions.push(Caution::new(Subject::People, OWN_PEOPLE)),
             Some(false) => {}
@@ -151,32 +154,40 @@ impl Policy {
     fn unfairness(&self, people: &People, values: &Values, settings: &AuditSettings, draws: &PanelDraws) -> Measured {
         let (panel, agent) = (people.panel(), self.agent());
         // What was said of the people learned from, and what is seen in those judged.
-        let measured = |mechanism: &Fitted, law: &dyn Fn() -> Result<UnfairnessLaw, String>| {
-            let mut found = self.reservations();
-            found.extend(reservation::of_mechanism(mechanism, values, people));
-            found.retain(Reservation::is_about_fairness);
-            let accepted = found.iter().find(|r| r.about == About::KeptState).map(|r| r.says.clone());
-            let unfairness = match (&accepted, found.first()) {
-                (Some(says), _) | (None, Some(Reservation { says, .. })) => Err(says.clone()),
-                (None, None) => law(),
-            };
-            Measured { unfairness, mechanism: Some(mechanism.clone()), accepted }
+        let known = |state: usize| {
+            let seen = self.scales.get(state).copied().flatten().map(Known::Seen);
+            settings.preprocessing.said(state).or(seen)
         };
-        let law = |yardstick: &Yardstick<'_>| {
-            unfairness(&*agent, panel, yardstick, draws, settings.confidence).map_err(|error| error.to_string())
+        let measured = |mechanism: &Fitted, law: &dyn Fn(&[Option<Scale>]) -> Result<UnfairnessLaw, String>| {
+            let mut found = self.reservations();
+            let recording = reservation::of_mechanism(mechanism, values, people, known);
+            found.retain(Reservation::withholds_bound);
+            found.extend(recording.reservations);
+            let says = |about: About| found.iter().find(|r| r.about == about).map(|r| r.says.clone());
+            let (accepted, rests_on) = (says(About::KeptState), says(About::RecordedSteps));
+            let unfairness = match accepted.clone().or_else(|| says(About::UnevenSteps)) {
+                Some(why) => Err(why),
+                None => law(&recording.scales),
+            };
+            let on_scales = !recording.scales.is_empty();
+            Measured { unfairness, mechanism: Some(mechanism.clone()), accepted, rests_on, on_scales }
+        };
+        let law = |yardstick: Yardstick<'_>, scales: &[Option<Scale>]| {
+            let judged = Judged { agent: &*agent, panel, draws, yardstick, scales };
+            unfairness(&[judged], settings.confidence).map(|found| found.law).map_err(|error| error.to_string())
         };
         if let Some(certificate) = &self.certificate {
-            return measured(certificate.mechanism(), &|| law(&Yardstick::Certificate(certificate)));
+            return measured(certificate.mechanism(), &|scales| law(Yardstick::Certificate(certificate), scales));
         }
         let refitter = match Refitter::new(panel, &settings.preprocessing.mechanism) {
             Ok(refitter) => refitter,
-            Err(reason) => return Measured { unfairness: Err(reason.to_string()), mechanism: None, accepted: None },
+            Err(reason) => return Measured::none(reason.to_string()),
         };
         let own = self.mechanism.as_ref().filter(|own| *own != refitter.fitted());
         let carried = own.map(|mechanism| Carried { mechanism, transitions: self.manifest.transitions });
         let (replicates, seed) = (settings.replicates, settings.seed);
         let yardstick = Yardstick::Judged { refitter: &refitter, carried, replicates, seed };
-        measured(refitter.fitted(), &|| law(&yardstick))
+        measured(refitter.fitted(), &|scales| law(yardstick, scales))
     }
 
     /// The policy along recorded histories.
@@ -206,6 +217,14 @@ struct Measured {
     unfairness: Result<UnfairnessLaw, String>,
     mechanism: Option<Fitted>,
     accepted: Option<String>,
+    rests_on: Option<String>,
+    on_scales: bool,
+}
+
+impl Measured {
+    fn none(why: String) -> Self {
+        Self { unfairness: Err(why), mechanism: None, accepted: None, rests_on: None, on_scales: false }
+    }
 }
 
 /// Why an upper bound is withheld: it lies below the lower bound that assumes no mechanism.

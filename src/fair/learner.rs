@@ -140,12 +140,15 @@ impl Learner {
         let panel = people.panel();
         let state_dim = panel.state_dim();
         let mut notes = Vec::new();
-        let mut reservations = reservation::about_data(panel)?;
+        let (mut reservations, mut scales) = (reservation::about_data(panel)?, vec![]);
         let (mechanism, level_weights, fit) = match self.method {
             Method::Ours => {
                 let done = preprocess(panel, &self.preprocessing, watch)?;
                 notes.extend(done.warnings(people));
-                reservations.extend(reservation::of_mechanism(&done.mechanism, &Values::of(panel)?, people));
+                let said = |state| self.preprocessing.said(state);
+                let recording = reservation::of_mechanism(&done.mechanism, &Values::of(panel)?, people, said);
+                reservations.extend(recording.reservations);
+                scales = recording.scales;
                 let Preprocessed { mechanism, level_weights, experience, .. } = done;
                 watch("fitted Q iteration");
                 let fit = self.fit(&experience, panel, &level_weights)?.stored(&experience);
@@ -195,7 +198,8 @@ impl Learner {
                 ended: Some(outcome),
             },
         });
-        policy = policy.with_reservations(reservations).with_typical(Typical::of(panel.states(), state_dim));
+        policy = policy.with_reservations(reservations).with_scales(scales);
+        policy = policy.with_typical(Typical::of(panel.states(), state_dim));
         if self.replicates > 0 {
             watch("refitting with resampled people");
             match self.certificate(panel) {

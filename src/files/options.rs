@@ -133,7 +133,7 @@ pub struct Repairs {
     pub people_cut: usize,
     /// Rows that are gone, those of dropped people included.
     pub rows_dropped: usize,
-    /// Each cut, in the order of ids; empty where people may not be named.
+    /// Each cut, in the order of people; empty where people may not be named.
     #[doc(hidden)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cuts: Vec<Cut>,

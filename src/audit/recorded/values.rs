@@ -3,7 +3,7 @@
 use super::behaviour::{Behaviour, CalibrationBin, SEPARATED};
 use super::caution::{Caution, CautionAbout};
 use super::class::{Asked, FunctionClass};
-use super::followed::{Followed, folds};
+use super::followed::Followed;
 use super::history::with_history;
 use super::iterates::{Problem, discounted_horizon};
 use super::judged::{Judged, Part, Tables, dependence};
@@ -176,7 +176,7 @@ pub fn recorded_values(
         let weights = replicate_weights(panel, settings.seed, b);
         people.order.iter().map(|&i| weights[i]).collect()
     };
-    let folds = folds(panel, people, settings.folds, settings.seed);
+    let folds = people.folds(panel, settings.folds, settings.seed);
     let known = settings.propensities.as_ref().map(|given| record.by_row(given));
     let behaviour = Behaviour::fit(people, &observed, &folds, known.as_deref());
     let range = people.reward_range();

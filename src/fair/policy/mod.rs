@@ -7,7 +7,7 @@ use super::{
 use crate::estimate::{Certificate, Fitted};
 use crate::files::{Columns, MissingRepair, ReadOptions, RowConvention, privately};
 use crate::kernel::learn::{ActionValue, Agent, Outcome};
-use crate::kernel::model::Mechanism;
+use crate::kernel::model::{Mechanism, Scale};
 use crate::kernel::people::Labels;
 use crate::kernel::preprocess::{Full, Sequential, StateOnly, Unaware};
 use serde::{Deserialize, Serialize};
@@ -69,9 +69,8 @@ pub struct Policy {
     /// The mechanism behind counterfactual states; only Ours has one.
     pub mechanism: Option<Fitted>,
     /// The action value whose largest entry is taken.
-    #[doc(hidden)]
     pub q: StoredQ,
-    /// What the learning data say about its unfairness, for whoever judges it on other people.
+    /// What the learning data say about its unfairness, for judging it on other people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) certificate: Option<Certificate>,
     /// The range of what it learned from, in the coordinates that the action value reads.
@@ -80,6 +79,9 @@ pub struct Policy {
     /// The states that it was learned from, in short: where it is described.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) typical: Option<Typical>,
+    /// The scale on which each state is recorded; empty where none is, or nobody looked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) scales: Vec<Option<Scale>>,
     /// What must be said wherever it goes; see [`reservations`](Self::reservations).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     reservations: Vec<Reservation>,
@@ -133,6 +135,7 @@ impl Policy {
             certificate: None,
             seen,
             typical: None,
+            scales: vec![],
             reservations: vec![],
             manifest,
         }
@@ -141,6 +144,11 @@ impl Policy {
     /// The same policy, which knows what states were typical.
     pub(super) fn with_typical(self, typical: Typical) -> Self {
         Self { typical: Some(typical), ..self }
+    }
+
+    /// The same policy with how the states of its people are recorded.
+    pub(super) fn with_scales(self, scales: Vec<Option<Scale>>) -> Self {
+        Self { scales, ..self }
     }
 
     /// The same policy with what must be said wherever it goes.
@@ -163,7 +171,6 @@ impl Policy {
     }
 
     /// The same policy with a certificate.
-    #[doc(hidden)]
     pub fn with_certificate(self, certificate: Certificate) -> Self {
         Self { certificate: Some(certificate), ..self }
     }
@@ -237,7 +244,7 @@ impl Policy {
         Ok(people)
     }
 
-    /// The policy at work: it has met nobody yet.
+    /// The policy at work: it has met no one yet.
     pub fn deploy(self) -> Deployment {
         Deployment::new(self)
     }
@@ -289,6 +296,9 @@ impl Policy {
         if let Some(problem) = self.certificate.as_ref().and_then(|c| self.certificate_problem(c)) {
             return Some(problem);
         }
+        if !self.scales.is_empty() && self.scales.len() != p {
+            return Some(format!("{} scales for {p} state coordinates", self.scales.len()));
+        }
         if let Some(problem) = self.seen.as_ref().and_then(|seen| seen.problem(self.q.inputs())) {
             return Some(problem);
         }
@@ -320,7 +330,6 @@ impl Policy {
     }
 
     /// The program that decides, where one does.
-    #[doc(hidden)]
     pub fn program(&self) -> Option<&Program> {
         match &self.q {
             StoredQ::Program(program) => Some(program),

@@ -136,7 +136,7 @@ impl Believe {
             .iter()
             .map(|s| LevelSupport { level: level(s.level), states: s.states, outside: s.outside })
             .collect();
-        let categories = reservations.iter().filter(|r| r.about == About::RecordedSteps);
+        let categories = reservations.iter().filter(|r| r.about == About::UnevenSteps);
         let categories = categories.map(|r| Caution::new(Subject::Counterfactuals, r.says.clone()));
         let doubts =
             outputs.iter().flat_map(OutputBelief::doubts).chain(support.iter().filter_map(LevelSupport::doubt));

@@ -6,15 +6,15 @@
 use super::program::Judged;
 use crate::audit::recorded::PolicyAlong;
 use crate::audit::{
-    CrossFitted, HeldOut, PanelDraws, ParityGap, Refitted, SimulatedValue, Simulation, cross_fitted_unfairness,
-    parity_gap_of, probabilities_along, simulated_values,
+    self, CrossFitted, PanelDraws, ParityGap, Refitted, SimulatedValue, Simulation, Yardstick, parity_gap_of,
+    probabilities_along, simulated_values,
 };
 use crate::estimate::Refitter;
 use crate::fair::{Error, Learner, Method, People, Policy};
+use crate::kernel::model::Scale;
 use crate::kernel::numeric::Stream;
-use crate::kernel::people::Panel;
+use crate::kernel::people::{Panel, folds as fold_of_each};
 use crate::kernel::preprocess::{Sequential, batch};
-use rand::Rng;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -51,6 +51,8 @@ pub(super) struct Crossed {
     fold_of: Vec<u32>,
     /// A policy from elsewhere, which knows none of the folds.
     pub program: Option<Judged>,
+    /// The scale on which each state is recorded; empty where none is.
+    scales: Vec<Option<Scale>>,
 }
 
 impl Crossed {
@@ -60,7 +62,8 @@ impl Crossed {
     /// The first that a fold meets.
     pub fn learn(people: &People, learner: &Learner, folds: usize, program: Option<Judged>) -> Result<Self, Error> {
         let panel = people.panel();
-        let of = fold_of(panel, folds, learner.seed);
+        let stream = Stream::new(learner.seed).named("study fold");
+        let of = fold_of_each(panel.ids(), panel.level_codes(), stream, folds);
         let folds: Vec<Fold> = (0..folds)
             .filter(|fold| of.contains(fold))
             .collect::<Vec<_>>()
@@ -83,7 +86,7 @@ impl Crossed {
             })
             .collect::<Result<_, Error>>()?;
         let fold_of = of.iter().map(|fold| *fold as u32).collect();
-        let mut crossed = Self { folds, along: vec![], fold_of, program };
+        let mut crossed = Self { folds, along: vec![], fold_of, program, scales: vec![] };
         crossed.along = LEARNED
             .iter()
             .enumerate()
@@ -108,6 +111,11 @@ impl Crossed {
         }
         share_classes(&mut crossed.along, panel, &crossed.fold_of);
         Ok(crossed)
+    }
+
+    /// The same, with how states are recorded.
+    pub fn on_scales(self, scales: Vec<Option<Scale>>) -> Self {
+        Self { scales, ..self }
     }
 
     /// Where a policy gives one action to all of each fold, but not the same one in every fold: in how many folds which action.
@@ -183,15 +191,17 @@ impl Crossed {
         Ok(Along { name: name.into(), probabilities, worlds })
     }
 
-    /// The law of a learned policy's CF metric, by its place in [`LEARNED`].
+    /// The law of a learned policy's CF metric in deployment, by its place in [`LEARNED`].
     pub fn unfairness(&self, which: usize, confidence: f64) -> Result<CrossFitted, String> {
         let agents: Vec<_> = self.folds.iter().map(|fold| fold.policies[which].agent()).collect();
         let held = self.folds.iter().zip(&agents).map(|(fold, agent)| {
             let certificate = fold.policies[0].certificate.as_ref().ok_or("no refits of the mechanism were kept")?;
-            Ok(HeldOut { agent: &**agent, panel: &fold.held_out, certificate, draws: &fold.draws })
+            let yardstick = Yardstick::Certificate(certificate);
+            let (panel, draws, scales) = (&fold.held_out, &fold.draws, &self.scales[..]);
+            Ok(audit::Judged { agent: &**agent, panel, draws, yardstick, scales })
         });
-        let held: Vec<HeldOut<'_>> = held.collect::<Result<_, &str>>()?;
-        cross_fitted_unfairness(&held, confidence).map_err(|error| error.to_string())
+        let held: Vec<audit::Judged<'_>> = held.collect::<Result<_, &str>>()?;
+        audit::unfairness(&held, confidence).map_err(|error| error.to_string())
     }
 
     /// J and Ṽ of the learned policies, in the order of [`LEARNED`].
@@ -201,7 +211,8 @@ impl Crossed {
         let folds = self.folds.iter().zip(&agents).map(|(fold, agents)| {
             let refitter = fold.refitter.as_ref().ok_or("the mechanism cannot be refitted")?;
             let agents = agents.iter().map(|agent| &**agent).collect();
-            Ok(Refitted { agents, panel: &fold.held_out, draws: &fold.draws, refitter, fitted: &fold.others })
+            let (panel, draws, scales) = (&fold.held_out, &fold.draws, &self.scales[..]);
+            Ok(Refitted { agents, panel, draws, refitter, fitted: &fold.others, scales })
         });
         let folds: Vec<Refitted<'_>> = folds.collect::<Result<_, &str>>()?;
         simulated_values(&folds, settings).map_err(|error| error.to_string())
@@ -273,11 +284,4 @@ fn scatter(panel: &Panel, people: &[usize], own: &Panel, from: &[f64], width: us
         let (source, target) = (own.states_of(place), panel.states_of(i));
         to[target.start * width..target.end * width].copy_from_slice(&from[source.start * width..source.end * width]);
     }
-}
-
-/// The fold of each person: a hash of (seed, id), whatever the order of people and whoever else is there.
-fn fold_of(panel: &Panel, folds: usize, seed: u64) -> Vec<usize> {
-    let stream = Stream::new(seed).named("study fold");
-    let fold = |id: &String| ((u128::from(stream.named(id).rng().next_u64()) * folds as u128) >> 64) as usize;
-    panel.ids().iter().map(fold).collect()
 }

@@ -44,9 +44,10 @@ pub use side_by_side::{PolicyRow, SideBySide};
 use super::audit::FEW_PEOPLE;
 use super::caution::{Caution, Subject};
 use super::recorded_steps::Values;
+use super::reservation::Recording;
 use super::rule::Rule;
 use super::{
-    Error, FittedPreprocessing, Learned, Learner, Method, People, Policy, Sensitivity, preprocess, reservation,
+    About, Error, FittedPreprocessing, Learned, Learner, Method, People, Policy, Sensitivity, preprocess, reservation,
 };
 use crate::audit::PanelDraws;
 use crate::audit::recorded::{Dropout, RecordedSettings, StayingModel, recorded_values};
@@ -280,10 +281,14 @@ fn fill(
     let panel = people.panel();
     watch("fitting counterfactuals");
     let preprocessed = preprocess(panel, &learner.preprocessing, &mut |_| {})?;
-    let reservations = reservation::of_mechanism(&preprocessed.mechanism, &Values::of(panel)?, people);
+    let said = |state| learner.preprocessing.said(state);
+    let Recording { scales, reservations } =
+        reservation::of_mechanism(&preprocessed.mechanism, &Values::of(panel)?, people, said);
     let believe = Believe::of(people, &preprocessed, &reservations);
     evidence.counterfactuals = believe.doubts.clone();
     study.believe = Some(believe);
+    let rests_on = reservations.iter().filter(|r| r.about == About::RecordedSteps);
+    study.cautions.extend(rests_on.map(|r| Caution::new(Subject::Counterfactuals, r.says.clone())));
     let views = settings.program.as_ref().map(|_| FittedPreprocessing::of(people, &preprocessed));
     drop(preprocessed);
 
@@ -299,16 +304,17 @@ fn fill(
     let program = match (&settings.program, &views) {
         (Some(program), Some(views)) => {
             watch("starting the program");
-            Some(Judged::start(program, views, learned.policy.certificate.as_ref(), panel, learner)?)
+            let judged = Judged::start(program, views, learned.policy.certificate.as_ref(), panel, learner)?;
+            Some(judged.on_scales(scales.clone()))
         }
         _ => None,
     };
     watch("learning without each fold of people");
-    let crossed = Crossed::learn(people, learner, settings.folds, program)?;
+    let crossed = Crossed::learn(people, learner, settings.folds, program)?.on_scales(scales.clone());
     study.done.fold_sizes = crossed.fold_sizes();
 
     watch("estimating values");
-    let unmeasured = reservations.first().map(|r| r.says.as_str());
+    let unmeasured = reservations.iter().find(|r| r.withholds_bound()).map(|r| r.says.as_str());
     let policies = SideBySide::of(people, &crossed, learner, recorded, unmeasured, watch)?;
     let always = |action: &str| policies.row(&cross_fit::always(action));
     evidence.decisions = policies.discounted_decisions;
@@ -353,7 +359,8 @@ fn fill(
     study.treated = Some(Treated::of(panel, &crossed, &policies, settings));
 
     watch("asking how much must be wrong");
-    if let (Some(certificate), None) = (&learned.policy.certificate, unmeasured) {
+    // The curves follow records unrounded.
+    if let (Some(certificate), None, true) = (&learned.policy.certificate, unmeasured, scales.is_empty()) {
         let draws = PanelDraws::draw(panel, Stream::new(learner.seed).named("sensitivity"));
         let ours = policies.row("Ours");
         let along = ours.is_some_and(|row| row.doubly_robust.is_some()).then(|| crossed.probabilities("Ours"));

@@ -7,7 +7,7 @@ use crate::estimate::FittedNoise;
 use crate::fair::{Audit, JUDGED, Preprocessed};
 use crate::kernel::people::Panel;
 use crate::report::Table;
-use crate::report::number::{plain, with_bounds};
+use crate::report::number::{p_value, plain, with_bounds};
 use crate::report::plot::{Axis, Chart, Ink, Series, Span};
 
 /// Share at which intervals hold.
@@ -145,11 +145,6 @@ pub fn noise_models(done: &Preprocessed, states: &[&str]) -> Table {
         table.push([format!("{name}{first}"), model, before, p_before, after, p_after, belief(check.verdict).into()]);
     }
     table
-}
-
-/// A p-value; how far below a ten-thousandth it is, nobody needs to know.
-fn p_value(p: f64) -> String {
-    if p < 1e-4 { "< 0.0001".into() } else { plain(p, 4) }
 }
 
 fn belief(verdict: Belief) -> &'static str {

@@ -2,8 +2,8 @@
 
 pub use super::{
     Captioned, Check, Content, Followed, Gallery, OrStop, Picture, Rule, Show, advantage, against_correlation,
-    comparison, dependence, fairness, follow, followers, largest_difference, noise_models, rates, rates_over_size,
-    shares, slope_panels, support, treated, unfairness_by_strength, worlds, worth,
+    comparison, fairness, follow, followers, largest_difference, noise_models, rates, rates_over_size, shares, support,
+    treated, unfairness_by_strength, worlds, worth,
 };
 pub use crate::estimate::{Basis, FitSettings, Fitted, OutputSet, Pooling, fit};
 pub use crate::fair::ActionValues;
@@ -19,17 +19,18 @@ pub use crate::kernel::model::worlds::{
 pub use crate::kernel::model::{Exogenous, Mechanism, World, abduct, predict, simulate};
 pub use crate::kernel::numeric::{Estimate, Stream};
 pub use crate::kernel::preprocess::{
-    Augmented, Experience, Full, Memory, Oracle, Preprocessor, Sequential, SingleStage, Unaware, batch,
+    Augmented, Experience, Full, Memory, Oracle, Preprocessor, Sequential, Unaware, batch,
 };
 pub use crate::prelude::*;
 pub use crate::report::plot::{Axis, Chart, Ink, Series, Span};
 pub use crate::report::{Figure, Rate, Section, Table, sim_all};
 pub use crate::reproduction::{Cell, Context, DISCOUNT, Label, Record, Scale, Study};
+pub use crate::theory::SingleStage;
 pub use crate::theory::errata::{ErratumRow, errata, recompute};
 pub use crate::theory::optimum::{Optimum, PaperWorld, optimum};
 pub use crate::theory::rules::{
     Alternatives, Paths, Replay, StrictUnfairness, distance_by_time, paths, strict_unfairness,
 };
 pub use crate::theory::theorems::{Claim, Limit, Row, Slope, examine, theorems};
-pub use crate::theory::{BestRule, Bounds, Mistaken, Regret, RegretMeter, bounds};
+pub use crate::theory::{BestRule, Mistaken, Regret, RegretMeter};
 pub use std::sync::Arc;

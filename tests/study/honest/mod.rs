@@ -29,11 +29,14 @@ fn assert_same(found: &Value, expected: f64, place: &str) {
     assert!((found - expected).abs() <= ROUNDING * (1.0 + expected.abs()), "{place}: {found}, by hand {expected}");
 }
 
-/// The people of each fold, by the documented rule: ⌊K·h⌋ of a hash h of seed and id.
+/// The people of each fold, by the documented rule: i mod K in the order of group and of a hash of seed and id.
 fn folds(panel: &Panel) -> Vec<Vec<usize>> {
     let stream = Stream::new(SEED).named("study fold");
-    let fold = |id: &String| ((u128::from(stream.named(id).rng().next_u64()) * FOLDS as u128) >> 64) as usize;
-    (0..FOLDS).map(|f| (0..panel.people()).filter(|&i| fold(&panel.ids()[i]) == f).collect()).collect()
+    let mut people: Vec<usize> = (0..panel.people()).collect();
+    people.sort_by_key(|&i| (panel.level_codes()[i], stream.named(&panel.ids()[i]).rng().next_u64()));
+    let own = |fold: usize| people.iter().copied().skip(fold).step_by(FOLDS);
+    let in_panel_order = |fold: usize| (0..panel.people()).filter(|i| own(fold).any(|j| j == *i)).collect();
+    (0..FOLDS).map(in_panel_order).collect()
 }
 
 /// Each learned policy along the record: everybody by the policy that does not know them; and for Ours the states of all worlds.
