@@ -61,7 +61,7 @@ pub struct Arguments {
     #[arg(long, help_heading = "Output")]
     overwrite: bool,
     /// Save the policy even if learning diverged, had not settled or was rank-deficient; or if the data leave nothing to learn, a state is kept
-    /// or recorded in categories: the file then says so, and `decide` repeats it
+    /// or recorded in steps that are no even scale: the file then says so, and `decide` repeats it
     #[arg(long, help_heading = "Output")]
     save_anyway: bool,
     /// Print the summary as JSON

@@ -18,7 +18,7 @@ pub struct Arguments {
     memory: MemoryOptions,
     #[command(flatten)]
     model: ModelOptions,
-    /// Cross-fit over this many contiguous blocks of people
+    /// Cross-fit over this many folds of people, drawn by --seed within each group
     #[arg(long, value_name = "K", help_heading = "Model")]
     folds: Option<usize>,
     /// The file to write: the input's columns, with the counterfactual states of all groups as state1, state2, …

@@ -123,9 +123,9 @@ impl Policy {
             .transpose()?;
         all_answered()?;
         let states = people.state_names();
-        let values_say = values.cautions.iter().map(|caution| Caution::new(Subject::Value, caution.told(&states)));
-        let rests_on = rests_on.into_iter().map(|says| Caution::new(Subject::Counterfactuals, says));
-        let mut cautions: Vec<Caution> = rests_on.chain(values_say).collect();
+        let of_values = values.cautions.iter().map(|caution| Caution::new(Subject::Value, caution.told(&states)));
+        let of_scales = rests_on.into_iter().map(|says| Caution::new(Subject::Counterfactuals, says));
+        let mut cautions: Vec<Caution> = of_scales.chain(of_values).collect();
         match own_people {
             Some(true) => cautions.push(Caution::new(Subject::People, OWN_PEOPLE)),
             Some(false) => {}

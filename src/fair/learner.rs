@@ -198,8 +198,8 @@ impl Learner {
                 ended: Some(outcome),
             },
         });
-        policy = policy.with_reservations(reservations).with_scales(scales);
-        policy = policy.with_typical(Typical::of(panel.states(), state_dim));
+        let typical = Typical::of(panel.states(), state_dim);
+        policy = policy.with_reservations(reservations).with_scales(scales).with_typical(typical);
         if self.replicates > 0 {
             watch("refitting with resampled people");
             match self.certificate(panel) {

@@ -160,11 +160,16 @@ fn recording(
     let mut found = Recording { scales: vec![None; names.len()], reservations: vec![] };
     for (state, name) in names.iter().enumerate() {
         let nature = nature(state);
+        let seen_here = || values.record(state, mechanism, matches!(nature, Some(Nature::FewValues(_))));
         let record = match known(state) {
             _ if matches!(nature, Some(Nature::Kept | Nature::Noiseless)) => Record::AsItIs,
             Some(Known::Said(scale)) => values.record_said(state, scale),
-            Some(Known::Seen(scale)) => values.record_seen(state, scale),
-            None => values.record(state, mechanism, matches!(nature, Some(Nature::FewValues(_)))),
+            Some(Known::Seen(scale)) => match values.record_seen(state, scale) {
+                // These people are recorded otherwise than those before.
+                Record::Off { .. } => seen_here(),
+                on => on,
+            },
+            None => seen_here(),
         };
         let uneven = |says: String| Reservation { about: About::UnevenSteps, says };
         match record {

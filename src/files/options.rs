@@ -154,7 +154,8 @@ impl Repairs {
 /// A file that was read.
 #[derive(Debug, Clone)]
 pub struct Read {
-    /// The people in order of their ids, each sorted by time: the order of rows in the file has no effect.
+    /// The people in their one order (see [`in_order`](crate::kernel::people::in_order)), each sorted by time: the order of rows in the file has no
+    /// effect.
     pub panel: Panel,
     /// What was repaired on request.
     pub repairs: Repairs,

@@ -10,7 +10,6 @@ pub mod optimum;
 mod plain;
 mod regret;
 pub mod rules;
-mod single_stage;
 mod slope;
 pub mod theorems;
 
@@ -20,5 +19,4 @@ pub use guarantee::{Bounds, bounds};
 pub use mistaken::Mistaken;
 pub use plain::plain_policy;
 pub use regret::{BestRule, Regret, RegretMeter};
-pub use single_stage::SingleStage;
 pub use slope::{SlopeError, SlopeFit, log_log_slope};

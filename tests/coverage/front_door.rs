@@ -2,7 +2,7 @@
 
 use super::bed::Bed;
 use super::numbers::{Cell, Found};
-use super::place::{Led, MEASURED, Place, Until, follow, mean_return, record};
+use super::place::{Led, Place, Until, follow, mean_return, record};
 use super::policies::random;
 use counterfair::audit::recorded::{Differences, Dropout, RecordedValues, Resampled};
 use counterfair::audit::{PanelDraws, parity_gap};
@@ -75,7 +75,7 @@ pub fn repetition(cell: &Cell, settings: &Settings, repetition: u64) -> Result<V
             let warned = !told.values.cautions.is_empty();
             found.push(resampled("received", "value", received, &told.values.received).warned(warned));
         }
-        let truth = follow(&bed, &*others, &*agent, MEASURED, Until::TheyLeave);
+        let truth = follow(&bed, &*others, &*agent, Led::ByThePolicy, Until::TheyLeave);
         if let Ok(law) = &told.unfairness {
             let metric = Found::new(&name, "CF metric", truth.metric, law.mean());
             let metric = metric.within(|c| law.interval(c)).at_most(law.upper(0.95));
@@ -112,7 +112,7 @@ fn values(found: &mut Vec<Found>, method: &str, told: &RecordedValues, name: &st
     }
 }
 
-/// Whether the words beside the CF metric speak of the mechanism: all but those about values and about few people.
+/// Whether the words beside the CF metric speak of the mechanism.
 fn warned_of_mechanism(told: &Audit) -> bool {
     told.cautions.iter().any(|caution| caution.about == Subject::Counterfactuals)
 }

@@ -2,7 +2,7 @@
 
 use super::bed::Bed;
 use super::numbers::{Cell, Found};
-use super::place::{MEASURED, Place, Until, follow, record};
+use super::place::{Led, Place, Until, follow, record};
 use super::policies::random;
 use counterfair::audit::{Carried, Judged, PanelDraws, Yardstick, unfairness};
 use counterfair::estimate::{Basis, Certificate, FitSettings, NoiseChoice, Pooling, Refitter};
@@ -57,7 +57,7 @@ pub fn repetition(cell: &Cell, fitted: Fitted, replicates: usize, repetition: u6
             Some(method) => plain_policy(method, &learned, refitter.fitted()),
             None => random(&bed),
         };
-        let truth = follow(&bed, &*others, &*agent, MEASURED, Until::TheyLeave);
+        let truth = follow(&bed, &*others, &*agent, Led::ByThePolicy, Until::TheyLeave);
         let carried = (method == Some(Method::Ours))
             .then(|| Carried { mechanism: refitter.fitted(), transitions: learned.transitions() });
         let alone = Yardstick::Judged { refitter: &fresh_refitter, carried, replicates, seed: 2 };

@@ -64,9 +64,6 @@ pub enum Led {
     AsRecorded,
 }
 
-/// Whose actions lead people on in the CF metric that `unfairness` and `evaluate` print.
-pub const MEASURED: Led = Led::AsRecorded;
-
 /// The record of these people.
 pub fn record(place: &dyn Place, people: &dyn Population, until: Until) -> Panel {
     let p = place.state_dim();

@@ -2,7 +2,7 @@
 
 use super::bed::Bed;
 use super::numbers::{Cell, Found};
-use super::place::{Led, MEASURED, Place, Until, fair_value, follow, mean_return, record};
+use super::place::{Led, Place, Until, fair_value, follow, mean_return, record};
 use super::policies::always;
 use super::told::LEARNED;
 use counterfair::fair::study::{Number, StudySettings, study};
@@ -37,7 +37,7 @@ pub fn repetition(cell: &Cell, settings: &StudySettings, repetition: u64) -> Res
             (value, fair) = (value + share * of_value, fair + share * of_fair);
             // Paired with what the same people received, at their own level.
             difference += share * follow(&bed, &*others, &*agent, Led::ByThePolicy, Until::TheEnd).value;
-            metric += share * follow(&bed, &*others, &*agent, MEASURED, Until::TheEnd).metric;
+            metric += share * follow(&bed, &*others, &*agent, Led::ByThePolicy, Until::TheEnd).metric;
         }
         let row = policies.row(name).expect("every method");
         let law = row.cf_metric.expect("refits were kept");

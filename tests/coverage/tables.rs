@@ -11,6 +11,7 @@ mod place;
 mod policies;
 mod pooled;
 mod rows;
+mod scales;
 mod studies;
 mod study;
 mod told;
@@ -126,6 +127,8 @@ enum What {
     FrontDoor,
     /// The numbers of `study`
     Study,
+    /// The CF metric of deployment in cells of `studies`, where states are on scales
+    Scales,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -220,8 +223,8 @@ fn numbers(asked: &Numbers) -> io::Result<()> {
     let made: Vec<Found> = rows::read(&asked.out)?;
     for world in &asked.worlds {
         let bed = || Bed::named(world).ok_or_else(|| io::Error::other(format!("there is no world {world:?}")));
-        // The front door's controls are beds that it takes for what they are not.
-        if !matches!(asked.what, What::FrontDoor) {
+        // The front door's controls are beds that it takes for what they are not; scales are tried in cells of studies.
+        if !matches!(asked.what, What::FrontDoor | What::Scales) {
             bed()?;
         }
         for (&people, &horizon) in asked.people.iter().flat_map(|n| asked.horizon.iter().map(move |t| (n, t))) {
@@ -254,6 +257,7 @@ fn numbers(asked: &Numbers) -> io::Result<()> {
                     let settings = front_door::Settings { methods: asked.methods.clone(), differences: None };
                     Box::new(move |i| or_said(front_door::repetition(&cell, &settings, i)))
                 }
+                What::Scales => Box::new(move |i| or_said(scales::repetition(&cell, 100, i))),
                 What::Study => {
                     let learner = Learner { splits: 0, ..Learner::new(Method::Ours) };
                     let settings = StudySettings { learner, group_replicates: 2, ..StudySettings::default() };

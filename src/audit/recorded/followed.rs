@@ -64,6 +64,12 @@ impl Followed {
         found
     }
 
+    /// The fold of each person.
+    pub fn folds(&self, panel: &Panel, count: usize, seed: u64) -> Vec<usize> {
+        let ids: Vec<&String> = self.order.iter().map(|&i| &panel.ids()[i]).collect();
+        folds(&ids, &self.levels, Stream::new(seed).named("fold"), count)
+    }
+
     /// Some of these people, by their places in ascending order, and the rows that are theirs.
     pub fn part(&self, members: &[usize]) -> (Self, Vec<usize>) {
         let rows: Vec<usize> = members.iter().flat_map(|&person| self.rows_of(person)).collect();
@@ -87,12 +93,6 @@ impl Followed {
             level_count: self.level_count,
         };
         (found, rows)
-    }
-
-    /// The fold of each person.
-    pub fn folds(&self, panel: &Panel, count: usize, seed: u64) -> Vec<usize> {
-        let ids: Vec<&String> = self.order.iter().map(|&i| &panel.ids()[i]).collect();
-        folds(&ids, &self.levels, Stream::new(seed).named("fold"), count)
     }
 
     /// N.

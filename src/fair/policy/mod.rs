@@ -76,12 +76,12 @@ pub struct Policy {
     /// The range of what it learned from, in the coordinates that the action value reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) seen: Option<Seen>,
-    /// The states that it was learned from, in short: where it is described.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) typical: Option<Typical>,
     /// The scale on which each state is recorded; empty where none is, or nobody looked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) scales: Vec<Option<Scale>>,
+    /// The states that it was learned from, in short: where it is described.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) typical: Option<Typical>,
     /// What must be said wherever it goes; see [`reservations`](Self::reservations).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     reservations: Vec<Reservation>,
@@ -134,21 +134,21 @@ impl Policy {
             q,
             certificate: None,
             seen,
-            typical: None,
             scales: vec![],
+            typical: None,
             reservations: vec![],
             manifest,
         }
     }
 
-    /// The same policy, which knows what states were typical.
-    pub(super) fn with_typical(self, typical: Typical) -> Self {
-        Self { typical: Some(typical), ..self }
-    }
-
     /// The same policy with how the states of its people are recorded.
     pub(super) fn with_scales(self, scales: Vec<Option<Scale>>) -> Self {
         Self { scales, ..self }
+    }
+
+    /// The same policy, which knows what states were typical.
+    pub(super) fn with_typical(self, typical: Typical) -> Self {
+        Self { typical: Some(typical), ..self }
     }
 
     /// The same policy with what must be said wherever it goes.

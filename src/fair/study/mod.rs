@@ -47,7 +47,8 @@ use super::recorded_steps::Values;
 use super::reservation::Recording;
 use super::rule::Rule;
 use super::{
-    About, Error, FittedPreprocessing, Learned, Learner, Method, People, Policy, Sensitivity, preprocess, reservation,
+    About, Error, FittedPreprocessing, Learned, Learner, Method, People, Policy, Reservation, Sensitivity, preprocess,
+    reservation,
 };
 use crate::audit::PanelDraws;
 use crate::audit::recorded::{Dropout, RecordedSettings, StayingModel, recorded_values};
@@ -287,8 +288,8 @@ fn fill(
     let believe = Believe::of(people, &preprocessed, &reservations);
     evidence.counterfactuals = believe.doubts.clone();
     study.believe = Some(believe);
-    let rests_on = reservations.iter().filter(|r| r.about == About::RecordedSteps);
-    study.cautions.extend(rests_on.map(|r| Caution::new(Subject::Counterfactuals, r.says.clone())));
+    let rests_on = reservations.iter().filter(|r| r.about == About::RecordedSteps).map(Reservation::to_string);
+    study.cautions.extend(rests_on.map(|says| Caution::new(Subject::Counterfactuals, says)));
     let views = settings.program.as_ref().map(|_| FittedPreprocessing::of(people, &preprocessed));
     drop(preprocessed);
 

@@ -53,8 +53,8 @@ pub fn folds<S: AsRef<str>>(ids: &[S], groups: &[u32], stream: Stream, count: us
 /// # Errors
 /// [`BlocksError`] when people cannot be read.
 pub fn folds_of(people: &dyn People, stream: Stream, count: usize) -> Result<Vec<usize>, BlocksError> {
-    // A hash and a place are two numbers.
-    let passes = (2 * people.people()).div_ceil(people.room().max(1));
+    // A hash, a place and a group are three numbers.
+    let passes = (3 * people.people()).div_ceil(people.room().max(1));
     dealt(&people.level_sizes(), passes.max(1), stream, count, |see| {
         people.each(&mut |block| {
             block.iter().for_each(|person| see(person.id, person.level));

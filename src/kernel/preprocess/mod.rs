@@ -9,6 +9,7 @@ mod observed;
 mod oracle;
 mod rows;
 mod sequential;
+mod single_stage;
 mod view;
 
 pub use batch::{Experience, StateOverflow, batch};
@@ -17,6 +18,7 @@ pub use observed::{Full, Unaware};
 pub use oracle::Oracle;
 pub use rows::ExperienceRows;
 pub use sequential::Sequential;
+pub use single_stage::SingleStage;
 pub use view::{Augmented, Preprocessor, StateAndLevel, StateOnly, View};
 
 pub use view::Observed;

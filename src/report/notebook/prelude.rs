@@ -19,13 +19,12 @@ pub use crate::kernel::model::worlds::{
 pub use crate::kernel::model::{Exogenous, Mechanism, World, abduct, predict, simulate};
 pub use crate::kernel::numeric::{Estimate, Stream};
 pub use crate::kernel::preprocess::{
-    Augmented, Experience, Full, Memory, Oracle, Preprocessor, Sequential, Unaware, batch,
+    Augmented, Experience, Full, Memory, Oracle, Preprocessor, Sequential, SingleStage, Unaware, batch,
 };
 pub use crate::prelude::*;
 pub use crate::report::plot::{Axis, Chart, Ink, Series, Span};
 pub use crate::report::{Figure, Rate, Section, Table, sim_all};
 pub use crate::reproduction::{Cell, Context, DISCOUNT, Label, Record, Scale, Study};
-pub use crate::theory::SingleStage;
 pub use crate::theory::errata::{ErratumRow, errata, recompute};
 pub use crate::theory::optimum::{Optimum, PaperWorld, optimum};
 pub use crate::theory::rules::{

@@ -219,7 +219,7 @@ fn fair_values(study: &Study) -> Option<Table> {
 fn unfairness(study: &Study) -> Option<Table> {
     let policies = study.policies.as_ref()?;
     let mut table = Table::new(
-        "CF metric: share of decisions that would differ had the attribute been different (largest pair of levels), if noise is as modelled. Parity gap: \
+        "CF metric: share of the policy's own decisions, followed in deployment, that would differ had the attribute been different (largest pair of levels), if noise is as modelled. Parity gap: \
          difference between levels at the first decision, which bounds the CF metric there from below whatever the noise.",
         1,
         ["policy", "CF metric", "95 % interval", "at most", "parity gap", "95 % interval"],

@@ -44,8 +44,7 @@ mod tests {
     use crate::kernel::numeric::Stream;
     use crate::kernel::people::{Labels, PanelBuilder, Person};
     use crate::kernel::preprocess::Unaware;
-    use crate::kernel::preprocess::{Oracle, Sequential, batch};
-    use crate::theory::SingleStage;
+    use crate::kernel::preprocess::{Oracle, Sequential, SingleStage, batch};
 
     #[test]
     fn true_means_are_at_distance_zero_from_the_oracle_and_single_stage_means_are_not() {

@@ -11,9 +11,8 @@ use crate::kernel::model::{Exogenous, Mechanism, World, abduct, predict, simulat
 use crate::kernel::numeric::quadrature::normal_cdf;
 use crate::kernel::numeric::{Stream, fill_standard_normal};
 use crate::kernel::people::{Labels, Panel, PanelBuilder, Person};
-use crate::kernel::preprocess::{Augmented, Oracle, Preprocessor, Sequential, batch};
+use crate::kernel::preprocess::{Augmented, Oracle, Preprocessor, Sequential, SingleStage, batch};
 use crate::theory::Mistaken;
-use crate::theory::SingleStage;
 
 const LINE_7: Option<Quotation> = Quotation::at(338, r"\hat{\mu}(\hat{s}_{i,t-1}^{z'},a_{i,t-1},z')");
 const ADDITIVE: Option<Quotation> = Quotation::at(320, r"are additive to $S_t$ and $R_t$");
@@ -126,7 +125,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         limit: Limit::Equal,
         check: |run| single_stage(run == Run::Stated),
         control: "levels with noise of their own: m̂ − m differs",
-        runs: "theory::SingleStage",
+        runs: "kernel::preprocess::SingleStage",
         source: Quotation::at(246, r"remains invariant across counterfactual values of $Z$"),
         proved_by: &["wrong_means_break_invariance"],
         ..Claim::LEMMA

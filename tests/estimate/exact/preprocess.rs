@@ -6,8 +6,9 @@ use counterfair::kernel::model::worlds::{Bandit, Linear, Nonlinear, ThreeLevels}
 use counterfair::kernel::model::{Exogenous, Mechanism, World, abduct, predict, simulate};
 use counterfair::kernel::numeric::Stream;
 use counterfair::kernel::people::Panel;
-use counterfair::kernel::preprocess::{Full, Memory, Oracle, Preprocessor, Sequential, StateOverflow, Unaware, batch};
-use counterfair::theory::SingleStage;
+use counterfair::kernel::preprocess::{
+    Full, Memory, Oracle, Preprocessor, Sequential, SingleStage, StateOverflow, Unaware, batch,
+};
 use proptest::prelude::*;
 
 /// Rounding of twenty additions and products of numbers of order ten.

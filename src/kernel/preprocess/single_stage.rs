@@ -1,7 +1,7 @@
 //! FLAP, the single-stage preprocessing, applied at each time as if it were the only one.
 
-use crate::kernel::people::Panel;
-use crate::kernel::preprocess::{Augmented, Memory, Preprocessor};
+use super::{Augmented, Memory, Preprocessor};
+use crate::people::Panel;
 
 /// Single-stage preprocessing: x̃ = [x − Ê(X | Z = z) + Ê(X | Z = k)]ₖ.
 ///
@@ -87,7 +87,7 @@ impl Preprocessor for SingleStage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::people::{Labels, PanelBuilder, Person};
+    use crate::people::{Labels, PanelBuilder, Person};
 
     #[test]
     fn a_state_moves_by_the_difference_of_the_levels_means() {
