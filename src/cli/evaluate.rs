@@ -9,7 +9,7 @@ use super::progress::{EVALUATE, stages};
 use counterfair::audit::recorded::StayingModel;
 use counterfair::audit::recorded::{Dropout, RecordedSettings, RecordedValue, Resampled};
 use counterfair::fair::study::Bounded;
-use counterfair::fair::{Audit, AuditSettings, JUDGED, Policy};
+use counterfair::fair::{Audit, AuditSettings, Caution, JUDGED, Policy};
 use counterfair::kernel::numeric::Estimate;
 use counterfair::kernel::numeric::Law;
 use counterfair::kernel::people::Panel;
@@ -122,7 +122,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         say_json(&summary)?;
     } else {
         say(as_tables(&policy, people.panel(), &audit, arguments.weighs()).trim_end())?;
-        warn(&audit.warnings);
+        warn(&said(&audit.cautions));
     }
     Ok(())
 }
@@ -331,8 +331,12 @@ fn of_estimate(estimate: &Estimate) -> Value {
     })
 }
 
+fn said(cautions: &[Caution]) -> Vec<String> {
+    cautions.iter().map(|caution| caution.says.clone()).collect()
+}
+
 fn as_json(policy: &Policy, panel: &Panel, audit: &Audit) -> Value {
-    let Audit { values, accepted, unfairness, parity_gap: gap, rates, own_people, warnings, sensitivity } = audit;
+    let Audit { values, accepted, unfairness, parity_gap: gap, rates, own_people, cautions, sensitivity } = audit;
     let judged = judged(audit);
     let name = |k: usize| panel.levels().name(k);
     let doubly_robust = match &judged.doubly_robust {
@@ -390,7 +394,7 @@ fn as_json(policy: &Policy, panel: &Panel, audit: &Audit) -> Value {
         "value": value, "difference": differences, "allowed": values.allowed,
         "weights": judged.weights, "propensity": values.propensity, "staying": values.staying,
         "cf_metric": cf_metric, "total_variation": total_variation, "pairs": pairs, "parity_gap": parity_gap,
-        "action_shares": shares, "sensitivity": sensitivity, "learned_from_these_people": own_people, "warnings": warnings,
+        "action_shares": shares, "sensitivity": sensitivity, "learned_from_these_people": own_people, "warnings": said(cautions),
     });
     if let Some(accepted) = accepted {
         evaluation["accepted"] = json!(accepted);

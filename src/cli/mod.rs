@@ -26,6 +26,7 @@ mod program;
 mod progress;
 mod report;
 mod reproduce;
+mod show;
 mod simulate;
 mod studies;
 mod study;
@@ -68,6 +69,8 @@ enum Command {
     Learn(learn::Arguments),
     /// How good and how fair a policy is on a file
     Evaluate(evaluate::Arguments),
+    /// What a policy does: which action at which value of a state, group by group
+    Show(show::Arguments),
     /// Use a policy: JSON lines in, decisions out
     Decide(decide::Arguments),
     /// Look after the file in which `decide --memory` remembers people
@@ -102,6 +105,7 @@ pub fn main() -> ExitCode {
         Some(Command::Optimum(arguments)) => optimum::run(&arguments),
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
         Some(Command::Study(arguments)) => study::run(&arguments),
+        Some(Command::Show(arguments)) => show::run(&arguments),
         Some(Command::Preprocess(arguments)) => preprocess::run(&arguments),
         Some(Command::Learn(arguments)) => learn::run(&arguments),
         Some(Command::Evaluate(arguments)) => evaluate::run(&arguments),

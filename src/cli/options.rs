@@ -9,6 +9,7 @@ use counterfair::fair::{People, Preprocessing};
 use counterfair::files::{
     Columns, Decimal, Encoding, MissingRepair, ReadOptions, Repairs, RowConvention, StepLength, TextFormat,
 };
+use counterfair::kernel::model::Scale;
 use counterfair::kernel::numeric::Stream;
 use std::path::PathBuf;
 
@@ -242,6 +243,10 @@ pub struct ModelOptions {
     /// measured: no bound of it is given and no policy is recommended
     #[arg(long, value_delimiter = ',', value_name = "COLUMN", value_parser = column)]
     pub keep: Vec<String>,
+    /// The scale on which a state is recorded, as `pain=0..10` or in steps of a half `pain=0..10/0.5`; of the others it is seen in the data.
+    /// Other groups' worlds are recorded on it too, and a person's noise is drawn within its steps
+    #[arg(long = "scale", value_name = "STATE=LOW..HIGH[/STEP]", value_delimiter = ',', value_parser = state_scale)]
+    pub scales: Vec<(String, Scale)>,
     /// Population weight of each group in sorted order, instead of the shares in the file
     #[arg(long, value_delimiter = ',', value_name = "P", hide_short_help = true)]
     pub weights: Vec<f64>,
@@ -332,6 +337,38 @@ impl ModelOptions {
 
     /// `alg:cf:1` with these options.
     pub fn preprocessing(&self, people: &People, folds: Option<usize>) -> Result<Preprocessing, CliError> {
-        Ok(Preprocessing { mechanism: self.settings(people)?, folds, level_weights: self.weights.clone() })
+        let mechanism = self.settings(people)?;
+        Ok(Preprocessing { mechanism, folds, level_weights: self.weights.clone(), scales: self.on_scales(people)? })
     }
+
+    /// The states that `--scale` names, by number.
+    fn on_scales(&self, people: &People) -> Result<Vec<(usize, Scale)>, CliError> {
+        let names = people.state_names();
+        let numbered = |(name, scale): &(String, Scale)| {
+            let state = names.iter().position(|n| n == name).ok_or_else(|| {
+                CliError::Argument(format!("--scale {name}=…: the state columns are {}", names.join(", ")))
+            })?;
+            if self.scales.iter().filter(|(other, _)| other == name).count() > 1 {
+                return Err(CliError::Argument(format!("--scale {name}=…: {name} has more than one scale")));
+            }
+            if self.keep.contains(name) {
+                return Err(CliError::Argument(format!(
+                    "--scale {name}=… with --keep {name}: a state that is kept is not followed in other worlds"
+                )));
+            }
+            Ok((state, *scale))
+        };
+        self.scales.iter().map(numbered).collect()
+    }
+}
+
+/// `pain=0..10` or `pain=0..10/0.5`.
+fn state_scale(text: &str) -> Result<(String, Scale), String> {
+    let form = || format!("{text:?} is not of the form STATE=LOW..HIGH or STATE=LOW..HIGH/STEP");
+    let (name, ends) = text.rsplit_once('=').ok_or_else(form)?;
+    let (low, rest) = ends.split_once("..").ok_or_else(form)?;
+    let (high, step) = rest.split_once('/').unwrap_or((rest, "1"));
+    let number = |text: &str| text.trim().parse::<f64>().map_err(|_| format!("{}: {text:?} is not a number", form()));
+    let scale = Scale::new(number(low)?, number(high)?, number(step)?).map_err(|error| error.to_string())?;
+    Ok((name.trim().into(), scale))
 }

@@ -5,9 +5,10 @@ use super::number::{plain, tick, with_bounds, with_interval};
 use super::plot::SIZE;
 use super::regret_panels::{Quantity, RegretPanels};
 use super::{Section, Table};
-use crate::kernel::numeric::{Estimate, SlopeError, SlopeFit};
+use crate::kernel::numeric::Estimate;
 use crate::reproduction::summary::pairs;
 use crate::reproduction::{Cell, Learner, Measured, Method, PaperWorld, Record, Scale};
+use crate::theory::{SlopeError, SlopeFit};
 
 const WORLDS: [PaperWorld; 2] = [PaperWorld::Linear, PaperWorld::Nonlinear];
 const PLAIN: Learner = Learner::LeastSquares;

@@ -3,9 +3,10 @@
 use super::plot::{Axis, Chart, Ink, Marker, Series, Span};
 use super::sim_all::without_rounding;
 use super::{Figure, comma_separated};
-use crate::kernel::numeric::{Estimate, SlopeError, SlopeFit};
+use crate::kernel::numeric::Estimate;
 use crate::reproduction::summary::{rate_of, samples};
 use crate::reproduction::{Cell, Learner, Measured, Method, PaperWorld, Record, RegretCell, Scale};
+use crate::theory::{SlopeError, SlopeFit};
 
 /// What is measured of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

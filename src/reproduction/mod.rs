@@ -52,4 +52,4 @@ pub use selection::{Selection, missing, select};
 pub use shard::{NotAShard, Shard};
 pub use study::{Attribute, Origin, StarError, Study};
 pub use synthetic::DISCOUNT;
-pub use weekly_calls::{CallEffect, ScoreScale, WeeklyCalls, WeeklyRow};
+pub use weekly_calls::{CallEffect, Participant, ScoreScale, WeeklyCalls, WeeklyRow};

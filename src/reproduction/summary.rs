@@ -1,7 +1,8 @@
 //! Means over seeds, with their intervals.
 
 use super::{Cell, Measured, Method, Record};
-use crate::kernel::numeric::{Estimate, SlopeError, SlopeFit, Stream, log_log_slope};
+use crate::kernel::numeric::{Estimate, Stream};
+use crate::theory::{SlopeError, SlopeFit, log_log_slope};
 use std::collections::BTreeMap;
 
 /// Coverage of every interval that is shown.

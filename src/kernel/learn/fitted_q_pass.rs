@@ -60,8 +60,9 @@ impl Block {
     }
 }
 
-/// Rows per task: partial sums are added in the order of tasks, so the digits do not depend on the number of threads.
-const TASK_ROWS: usize = 128 * block::ROWS;
+/// Rows per task: partial sums are added in the order of tasks, so that digits depend neither on the number of threads nor, where rows on disk
+/// come in blocks of whole tasks, on how many are in a block.
+pub const TASK_ROWS: usize = 128 * block::ROWS;
 
 impl<'a, F: FeatureMap> Sweep<'a, F> {
     /// Lines up actions and rewards with the rows of an experience; `reward` maps the observed reward to the one learned from.
@@ -86,7 +87,7 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
         }
     }
 
-    /// The rows of some people on disk.
+    /// A block of rows on disk. Where a view follows the last row, it is the one that the last transition may lead to.
     pub fn of_rows(rows: &'a ExperienceRows, width: usize, actions: usize, features: &'a F) -> Self {
         let (action, reward) = (rows.actions.clone(), rows.rewards.clone());
         Self { features, views: &rows.views, width, actions, action, reward, block_rows: block::rows(features.count()) }
@@ -116,7 +117,14 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
     /// Σ φφᵀ for each action (lower halves, d × d each) and the number of transitions with it.
     pub fn gram(&self) -> (Vec<f64>, Vec<usize>) {
         let d = self.features.count();
-        let partial = self.tasks(self.actions * d * d, |first, last, sums| {
+        let mut sums = vec![0.0; self.actions * d * d];
+        self.add_gram(&mut sums);
+        (sums, self.gram_counts())
+    }
+
+    /// Adds Σ φφᵀ of each action.
+    pub fn add_gram(&self, sums: &mut [f64]) {
+        self.tasks(sums, |first, last, sums| {
             let mut block = self.block();
             let mut masks = vec![0.0; self.actions * self.block_rows];
             for start in (first..last).step_by(self.block_rows) {
@@ -128,7 +136,6 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
                 block::accumulate_gram(columns, m, &masks[..self.actions * m], sums);
             }
         });
-        (partial, self.gram_counts())
     }
 
     /// The number of transitions with each action.
@@ -169,14 +176,27 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
         fitted: Option<&[f64]>,
         moments: &mut [f64],
     ) {
-        let (d, k) = (self.features.count(), self.actions);
-        let partial = self.tasks(k * d, |first, last, sums| {
+        moments.fill(0.0);
+        self.add_targets(weights, discount, backup, fitted, moments);
+    }
+
+    /// Adds what [`targets`](Self::targets) fills in.
+    pub fn add_targets(
+        &self,
+        weights: &[f64],
+        discount: f64,
+        backup: Backup<'_>,
+        fitted: Option<&[f64]>,
+        moments: &mut [f64],
+    ) {
+        let k = self.actions;
+        self.tasks(moments, |first, last, sums| {
             let mut block = self.block();
             let (mut q, mut y) = (vec![0.0; k * self.block_rows], vec![0.0; k * self.block_rows]);
             // Row i's value stands at i, that of the row after the block behind the last.
             let mut values = [0.0; block::ROWS + 1];
             // Backwards, because a target needs the value of the row that follows.
-            if last < self.rows() {
+            if last < self.views.len() / self.width {
                 let columns = block.fill(self, last, 1);
                 self.values(columns, weights, backup, last, &mut values[..1], &mut q[..k]);
             }
@@ -196,14 +216,13 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
                 block::accumulate(columns, m, y, sums);
             }
         });
-        moments.copy_from_slice(&partial);
     }
 
     /// y = r + γ backup(s′) of the transition that starts at each row; 0 where none does.
     pub fn target_rows(&self, weights: &[f64], discount: f64, backup: Backup<'_>) -> Vec<f64> {
         let (mut block, mut q) = (self.block(), vec![0.0; self.actions * self.block_rows]);
-        let mut values = vec![0.0; self.rows() + 1];
-        for (start, m) in self.blocks(0..self.rows()) {
+        let mut values = vec![0.0; self.views.len() / self.width + 1];
+        for (start, m) in self.blocks(0..self.views.len() / self.width) {
             let columns = block.fill(self, start, m);
             self.values(columns, weights, backup, start, &mut values[start..start + m], &mut q[..self.actions * m]);
         }
@@ -237,7 +256,8 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
     /// It is the matrix C of the linear iteration w ← G⁻¹(Σ φr + γ C w) that [`targets`](Self::targets) performs without forming it.
     pub fn successors(&self, probabilities: &[f64]) -> Vec<f64> {
         let (d, k) = (self.features.count(), self.actions);
-        self.tasks(k * d * k * d, |first, last, sums| {
+        let mut sums = vec![0.0; k * d * k * d];
+        self.tasks(&mut sums, |first, last, sums| {
             let (mut block, mut following) = (self.block(), self.block());
             let mut expected = vec![0.0; k * d * self.block_rows];
             let mut taken = vec![0.0; k * d * self.block_rows];
@@ -258,7 +278,8 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
                 }
                 block::accumulate(expected, m, taken, sums);
             }
-        })
+        });
+        sums
     }
 
     /// Working space for the features of a block.
@@ -332,27 +353,20 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
         values.iter_mut().for_each(|v| *v = v.clamp(low, high));
     }
 
-    /// Runs `work(first row, last row, sums)` over tasks of rows and adds the sums up in order.
-    fn tasks(&self, size: usize, work: impl Fn(usize, usize, &mut [f64]) + Sync) -> Vec<f64> {
-        let rows = self.rows();
-        let tasks = rows.div_ceil(TASK_ROWS).max(1);
-        let mut sums = vec![0.0; tasks * size];
+    /// Runs `work(first row, last row, sums)` over tasks of rows and adds their sums to `total` in order.
+    fn tasks(&self, total: &mut [f64], work: impl Fn(usize, usize, &mut [f64]) + Sync) {
+        let (rows, size) = (self.rows(), total.len());
+        let mut sums = vec![0.0; rows.div_ceil(TASK_ROWS) * size];
         let run = |(task, sums): (usize, &mut [f64])| {
             let first = task * TASK_ROWS;
             work(first, (first + TASK_ROWS).min(rows), sums);
         };
-        if tasks == 1 {
-            run((0, &mut sums));
-        } else {
-            sums.par_chunks_mut(size).enumerate().for_each(run);
+        match rows.div_ceil(TASK_ROWS) {
+            1 => run((0, &mut sums)),
+            _ => sums.par_chunks_mut(size).enumerate().for_each(run),
         }
-        let (total, others) = sums.split_at_mut(size);
-        for partial in others.chunks_exact(size) {
-            for (t, p) in total.iter_mut().zip(partial) {
-                *t += p;
-            }
+        for partial in sums.chunks_exact(size) {
+            total.iter_mut().zip(partial).for_each(|(sum, x)| *sum += x);
         }
-        sums.truncate(size);
-        sums
     }
 }

@@ -1,4 +1,4 @@
-//! Least squares, random streams, quadrature, estimates and slopes: the arithmetic everything else stands on.
+//! Least squares, random streams, quadrature and estimates: the arithmetic everything else stands on.
 //!
 //! | question | file | oracle beside it |
 //! |---|---|---|
@@ -12,7 +12,6 @@
 //! | which random numbers? | [`Stream`] | pinned literals |
 //! | mean and its error | [`Estimate`], [`Law`] | hand-worked samples |
 //! | weights of resampled people | `person_weights` | moments of the exponential |
-//! | the rate α in error ≍ n^α | [`log_log_slope`] | exact power laws, and a wrong one |
 //! | is this what was written? | `Fingerprint` | published hashes |
 //! | how close is equal? | [`tolerance`] | — |
 
@@ -33,7 +32,6 @@ mod ridge;
 pub mod ridge_path;
 mod row_factor;
 pub mod sequential;
-mod slope;
 pub mod small;
 mod streams;
 pub mod tolerance;
@@ -58,5 +56,4 @@ pub use monomials::TooManyMonomials;
 pub use packed::{Packed, PackedError};
 pub use person_weights::person_weights;
 pub use quantile::quantile;
-pub use slope::{SlopeError, SlopeFit, log_log_slope};
 pub use streams::{fill_standard_normal, fill_uniform, uniform_index};

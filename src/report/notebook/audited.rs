@@ -47,7 +47,7 @@ pub fn worth(name: &str, audit: &Audit) -> Table {
 
 /// The CF metric of several policies: estimate, interval, upper bound, and the lower bound that assumes no mechanism.
 pub fn fairness<'a>(audits: impl IntoIterator<Item = (&'a str, &'a Audit)>) -> Table {
-    let caption = "CF metric along recorded histories: the share of decisions that differ between a person's worlds. The interval and the upper \
+    let caption = "CF metric of deployment: the share of decisions that differ between a person's worlds, followed under the policy's own decisions. The interval and the upper \
                    bound hold if noise is as modelled; the lower bound (parity gap at the first decision) assumes no mechanism.";
     let mut table = Table::new(
         caption,

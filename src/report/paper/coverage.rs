@@ -4,7 +4,7 @@ use super::made_by_tests::{Line, MadeByTests, field};
 use crate::report::Table;
 use std::collections::HashSet;
 
-/// The stable learner beside the plain quadratic, from the table that `tests/stable_learner.rs` made: other panels than those of the figure.
+/// The stable learner beside the plain quadratic, from the table that `tests/estimate/stable_learner.rs` made: other panels than those of the figure.
 pub(super) fn stable(made: &MadeByTests) -> Table {
     let columns = ["world", "states", "N", "plain regret", "stable regret", "plain CF metric", "stable CF metric"];
     let mut table = Table::new("", 2, columns);
@@ -62,8 +62,10 @@ pub(super) fn ladder(made: &MadeByTests) -> Table {
         let names = ["people", "truth", "estimate", "covers_95", "upper_95"];
         table.push(std::iter::once(model).chain(names.map(|name| field(line, name))));
     };
-    let added = ["spread by level", "fresh", "ours"];
-    for line in made.unfairness.iter().filter(|line| ["setting", "judged", "policy"].map(|n| field(line, n)) == added) {
+    let added = ["spread by level", "ours", "CF metric (fresh)"];
+    for line in
+        made.unfairness.iter().filter(|line| ["world", "method", "number"].map(|name| field(line, name)) == added)
+    {
         push("additive, as in the source", line);
     }
     let chosen = ["spread-by-level", "400", "8", "ours", "CF metric"];

@@ -15,11 +15,11 @@ pub(super) struct MadeByTests {
     pub front_door: Vec<Line>,
     /// `coverage/unfairness.csv`.
     pub unfairness: Vec<Line>,
-    /// `stable_learner.csv`.
+    /// `estimate/stable_learner.csv`.
     pub stable: Vec<Line>,
-    /// `noise/real_studies_noise.csv`.
+    /// `estimate/noise/real_studies_noise.csv`.
     pub noise: Vec<Line>,
-    /// `noise/real_studies_policies.csv`.
+    /// `estimate/noise/real_studies_policies.csv`.
     pub policies: Vec<Line>,
 }
 
@@ -36,9 +36,9 @@ impl MadeByTests {
         Ok(Self {
             front_door: lines("coverage/front_door.csv")?,
             unfairness: lines("coverage/unfairness.csv")?,
-            stable: lines("stable_learner.csv")?,
-            noise: lines("noise/real_studies_noise.csv")?,
-            policies: lines("noise/real_studies_policies.csv")?,
+            stable: lines("estimate/stable_learner.csv")?,
+            noise: lines("estimate/noise/real_studies_noise.csv")?,
+            policies: lines("estimate/noise/real_studies_policies.csv")?,
         })
     }
 }

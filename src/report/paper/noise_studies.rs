@@ -1,4 +1,4 @@
-//! What the noise models do to real studies, from the tables that `tests/noise` makes and keeps.
+//! What the noise models do to real studies, from the tables that `tests/estimate/noise` made and keeps.
 
 use super::made_by_tests::{Line, MadeByTests, field};
 use crate::report::Table;

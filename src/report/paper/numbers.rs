@@ -150,7 +150,7 @@ impl Numbers {
         self.put("regret.slopes.outside", outside.to_string());
         for panels in &worlds {
             let name = |what: &str| format!("{}.regret.{what}", panels.world);
-            let text = |fit: Result<crate::kernel::numeric::SlopeFit, _>| {
+            let text = |fit: Result<crate::theory::SlopeFit, _>| {
                 fit.map_or("–".into(), |fit| with_bounds(fit.slope, fit.interval, 2))
             };
             let plain = crate::reproduction::Learner::LeastSquares;

@@ -14,5 +14,5 @@ pub use axis::{Axis, Spacing};
 pub use chart::{Chart, Reference, SIZE, Series, Span, WIDTH};
 pub use dumbbell::{Dumbbell, Pair};
 pub use forest::{Forest, ForestRow};
-pub(super) use palette::{INK, MUTED, PURPLE};
-pub use palette::{Ink, Marker};
+pub use palette::{BLUE, Ink, MUTED, Marker};
+pub(super) use palette::{INK, PURPLE};

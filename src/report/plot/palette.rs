@@ -7,12 +7,13 @@ use plotters::style::RGBColor;
 /// Text and axes; a page shows it in its own ink.
 pub(in crate::report) const INK: RGBColor = RGBColor(0x1A, 0x1C, 0x20);
 /// Tick labels and reference lines.
-pub(in crate::report) const MUTED: RGBColor = RGBColor(0x5F, 0x66, 0x70);
+pub const MUTED: RGBColor = RGBColor(0x5F, 0x66, 0x70);
 /// Grid lines.
 pub(super) const GRID: RGBColor = RGBColor(0xE3, 0xE5, 0xE8);
 
 // Of policies.
-const BLUE: RGBColor = RGBColor(0x00, 0x72, 0xB2);
+/// Of what was measured, and of Ours.
+pub const BLUE: RGBColor = RGBColor(0x00, 0x72, 0xB2);
 const VERMILION: RGBColor = RGBColor(0xD5, 0x5E, 0x00);
 const ORANGE: RGBColor = RGBColor(0xE6, 0x9F, 0x00);
 const GREEN: RGBColor = RGBColor(0x00, 0x9E, 0x73);
