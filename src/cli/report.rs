@@ -45,7 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     debug_assert!(arguments.paper, "the only report there is");
     let files = Files::default().reading("--peers", [&arguments.peers]);
     let files = files.reading_in("--proofs", &arguments.proofs);
-    let tables = ["", "coverage", "noise"].map(|folder| arguments.tests.join(folder));
+    let tables = ["coverage", "estimate", "estimate/noise"].map(|folder| arguments.tests.join(folder));
     let files = tables.iter().fold(files, |files, folder| files.reading_in("--tests", folder));
     let files = arguments.cells.iter().fold(files, |files, folder| files.reading_in("--cells", folder));
     files.reading_in("--results", &arguments.results).filling("--out", &arguments.out, |_| true).check_writable()?;
