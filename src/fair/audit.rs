@@ -158,7 +158,7 @@ impl Policy {
             let seen = self.scales.get(state).copied().flatten().map(Known::Seen);
             settings.preprocessing.said(state).or(seen)
         };
-        let measured = |mechanism: &Fitted, law: &dyn Fn(&[Option<Scale>]) -> Result<UnfairnessLaw, String>| {
+        let measured = |mechanism: &Fitted, law: LawOn<'_>| {
             let mut found = self.reservations();
             let recording = reservation::of_mechanism(mechanism, values, people, known);
             found.retain(Reservation::withholds_bound);
@@ -212,6 +212,9 @@ const OWN_PEOPLE: &str =
     "the policy was learned from these very people: its value is judged by those who shaped it; judge it on others";
 
 const PERHAPS_OWN_PEOPLE: &str = "whether the policy was learned from these very people cannot be told from a sample of them; if it was, judge it on others";
+
+/// The law of the CF metric where states are recorded on these scales, or why there is none.
+type LawOn<'a> = &'a dyn Fn(&[Option<Scale>]) -> Result<UnfairnessLaw, String>;
 
 /// What is known of a policy's unfairness.
 struct Measured {

@@ -85,7 +85,7 @@ fn a_kept_state_is_said_on_the_first_line_and_nothing_bounds_the_unfairness() {
 
 /// A third of the people give round numbers.
 fn in_heaps(x: f64) -> f64 {
-    if (1e4 * x.abs()) as u64 % 3 == 0 { x.round() } else { x }
+    if ((1e4 * x.abs()) as u64).is_multiple_of(3) { x.round() } else { x }
 }
 
 const RESTS_ON: &str =

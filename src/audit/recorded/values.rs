@@ -288,9 +288,9 @@ pub fn recorded_values(
         let error = apart.standard_error * if learned { grows.sqrt() } else { 1.0 };
         apart.with_error(error)
     };
-    for i in 0..found.len() {
+    for (i, value) in found.iter_mut().enumerate() {
         let others = (0..policies.len()).filter(|j| *j != i).map(|j| (policies[j].name, Some(j)));
-        found[i].minus = std::iter::once((RECEIVED, None))
+        value.minus = std::iter::once((RECEIVED, None))
             .chain(others)
             .map(|(from, j)| Difference { from: from.to_string(), value: minus(i, j) })
             .collect();

@@ -121,7 +121,7 @@ mod tests {
     fn the_tables_have_their_rows() {
         let made = committed();
         let printed = table(&made);
-        assert!(!printed.rows.is_empty() && printed.rows.len() % 3 == 0, "three numbers for each world");
+        assert!(!printed.rows.is_empty() && printed.rows.len().is_multiple_of(3), "three numbers for each world");
         let stable = stable(&made);
         assert!(stable.rows.len() >= 12 && stable.rows.iter().all(|row| !row[3].contains("NaN")), "{:?}", stable.rows);
         let ladder = ladder(&made);
