@@ -8,6 +8,7 @@ mod guarantee;
 mod mistaken;
 pub mod optimum;
 mod plain;
+mod recorded;
 mod regret;
 pub mod rules;
 mod slope;

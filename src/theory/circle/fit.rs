@@ -88,7 +88,7 @@ impl Mechanism for CircleFit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::people::{Labels, PanelBuilder, Person};
+    use crate::theory::recorded::{self, Recorded};
 
     /// Least squares on four rows, of condition number below a hundred.
     const CLOSE: f64 = 1e-12;
@@ -97,20 +97,16 @@ mod tests {
 
     /// People with the given levels and states, who take the actions 0, 1, 1, 0 and earn exactly the means of `REWARDS`.
     fn panel(people: &[(u32, [f64; 5])]) -> Panel {
-        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 1).expect("a panel with a state");
-        for (i, (level, states)) in people.iter().enumerate() {
-            let (id, actions) = (i.to_string(), [0, 1, 1, 0]);
-            let rewards: Vec<f64> = (0..4)
-                .map(|t: usize| {
-                    let [constant, cosine, sine] = REWARDS[*level as usize][actions[t] as usize];
-                    constant + cosine * states[t].cos() + sine * states[t].sin()
-                })
-                .collect();
-            builder
-                .push(Person { id: &id, level: *level, states, actions: &actions, rewards: &rewards })
-                .expect("finite");
-        }
-        builder.finish()
+        let earned = |level: u32, action: u32, s: f64| {
+            let [constant, cosine, sine] = REWARDS[level as usize][action as usize];
+            constant + cosine * s.cos() + sine * s.sin()
+        };
+        let recorded = |(level, states): &(u32, [f64; 5])| {
+            let actions = vec![0, 1, 1, 0];
+            let rewards = actions.iter().zip(states).map(|(&action, &s)| earned(*level, action, s)).collect();
+            Recorded { level: *level, states: states.to_vec(), actions, rewards }
+        };
+        recorded::panel_of(2, 2, 1, people.iter().map(recorded))
     }
 
     const PEOPLE: [(u32, [f64; 5]); 5] = [

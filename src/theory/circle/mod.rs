@@ -11,7 +11,8 @@ pub use fit::CircleFit;
 pub use learn::Harmonics;
 
 use crate::kernel::numeric::Stream;
-use crate::kernel::people::{Labels, Panel, PanelBuilder, Person};
+use crate::kernel::people::Panel;
+use crate::theory::recorded::{Recorded, panel_of};
 use rand::{Rng, RngExt};
 use std::f64::consts::PI;
 
@@ -88,23 +89,19 @@ impl Circle {
     /// N people with T decisions and T + 1 states, by the behaviour policy.
     pub fn simulate(&self, people: usize, horizon: usize, stream: Stream) -> Panel {
         let mut rng = stream.rng();
-        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 1).expect("a panel with a state");
-        let (mut states, mut actions, mut rewards) = (vec![0.0; horizon + 1], vec![0; horizon], vec![0.0; horizon]);
-        for i in 0..people {
+        let people = (0..people).map(|_| {
             let z = usize::from(rng.random::<f64>() < self.level_share);
-            states[0] = self.initial[z][0] + self.noise(&mut rng);
+            let mut states = vec![self.initial[z][0] + self.noise(&mut rng)];
+            let (mut actions, mut rewards) = (vec![], vec![]);
             for t in 0..horizon {
-                let a = usize::from(rng.random::<f64>() < self.treated[z]);
-                let s = states[t];
-                actions[t] = a as u32;
-                rewards[t] = self.reward(z, a, s) + self.reward_noise * (2.0 * rng.random::<f64>() - 1.0);
-                states[t + 1] = s + self.turn[a] + z as f64 * EXTRA[a] + self.noise(&mut rng);
+                let (a, s) = (usize::from(rng.random::<f64>() < self.treated[z]), states[t]);
+                actions.push(a as u32);
+                rewards.push(self.reward(z, a, s) + self.reward_noise * (2.0 * rng.random::<f64>() - 1.0));
+                states.push(s + self.turn[a] + z as f64 * EXTRA[a] + self.noise(&mut rng));
             }
-            let id = i.to_string();
-            let person = Person { id: &id, level: z as u32, states: &states, actions: &actions, rewards: &rewards };
-            builder.push(person).expect("finite states");
-        }
-        builder.finish()
+            Recorded { level: z as u32, states, actions, rewards }
+        });
+        panel_of(2, 2, 1, people)
     }
 
     fn reward(&self, z: usize, a: usize, s: f64) -> f64 {

@@ -12,8 +12,9 @@ use crate::kernel::model::worlds::{Linear, spread_by_level};
 use crate::kernel::model::{Exogenous, Mechanism, World, simulate};
 use crate::kernel::numeric::quadrature::normal_cdf;
 use crate::kernel::numeric::{Stream, fill_standard_normal};
-use crate::kernel::people::{Labels, Panel, PanelBuilder, Person};
+use crate::kernel::people::Panel;
 use crate::kernel::preprocess::{Preprocessor, Sequential, Unaware};
+use crate::theory::recorded::{Recorded, panel_of};
 use crate::theory::{Mistaken, plain_policy};
 
 const METRIC: Option<Quotation> = Quotation::at(411, r"\frac{1}{NT} \sum_{i=1}^N \sum_{t=1}^{T} \mathbf{I}");
@@ -165,14 +166,13 @@ fn parity(root: bool) -> Found {
     for i in 0..panels {
         let mut noise = vec![0.0; 400];
         fill_standard_normal(&mut Stream::new(269).index(i).rng(), &mut noise);
-        let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(2), 1).expect("a panel with a state");
-        for (j, u) in noise.iter().enumerate() {
+        let recorded = |(j, u): (usize, &f64)| {
             let level = if root { (j % 2) as u32 } else { u32::from(*u > 0.0) };
-            let (id, state) = (j.to_string(), [world.initial_mean(level as usize)[0] + u]);
-            let person = Person { id: &id, level, states: &state, actions: &[0], rewards: &[0.0] };
-            builder.push(person).expect("finite states");
-        }
-        let gap = parity_gap(&builder.finish(), agent, &vec![0.5; 400], 0.95);
+            let states = vec![world.initial_mean(level as usize)[0] + u];
+            Recorded { level, states, actions: vec![0], rewards: vec![0.0] }
+        };
+        let people = panel_of(2, 2, 1, noise.iter().enumerate().map(recorded));
+        let gap = parity_gap(&people, agent, &vec![0.5; 400], 0.95);
         missed += f64::from(u8::from(gap.interval.0 > θ));
     }
     let n = panels as f64;

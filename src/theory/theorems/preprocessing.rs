@@ -10,9 +10,10 @@ use crate::kernel::model::worlds::{Linear, Nonlinear, ThreeLevels, spread_by_lev
 use crate::kernel::model::{Exogenous, Mechanism, World, abduct, predict, simulate};
 use crate::kernel::numeric::quadrature::normal_cdf;
 use crate::kernel::numeric::{Stream, fill_standard_normal};
-use crate::kernel::people::{Labels, Panel, PanelBuilder, Person};
+use crate::kernel::people::Panel;
 use crate::kernel::preprocess::{Augmented, Oracle, Preprocessor, Sequential, SingleStage, batch};
 use crate::theory::Mistaken;
+use crate::theory::recorded::{Recorded, panel_of};
 
 const LINE_7: Option<Quotation> = Quotation::at(338, r"\hat{\mu}(\hat{s}_{i,t-1}^{z'},a_{i,t-1},z')");
 const ADDITIVE: Option<Quotation> = Quotation::at(320, r"are additive to $S_t$ and $R_t$");
@@ -439,15 +440,15 @@ fn first_metric(aware: bool) -> Found {
 ///
 /// With `shared` noise the group means are off by the same number at both levels.
 fn single_stage(shared: bool) -> Found {
-    let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(1), 1).expect("a panel with a state");
     let mut noise = vec![0.0; 200];
     fill_standard_normal(&mut Stream::new(252).rng(), &mut noise);
-    for i in 0..200 {
+    let recorded = |i: usize| {
         let level = (i % 2) as u32;
-        let (id, state) = (i.to_string(), [f64::from(level) + noise[if shared { i / 2 } else { i }]]);
-        builder.push(Person { id: &id, level, states: &state, actions: &[0], rewards: &[0.0] }).expect("finite states");
-    }
-    let method = SingleStage::fit(&builder.finish()).expect("both levels have people");
+        let states = vec![f64::from(level) + noise[if shared { i / 2 } else { i }]];
+        Recorded { level, states, actions: vec![0], rewards: vec![0.0] }
+    };
+    let people = panel_of(2, 1, 1, (0..200).map(recorded));
+    let method = SingleStage::fit(&people).expect("both levels have people");
     let mut worst = Worst::default();
     for u in [-1.3, 0.4, 2.0] {
         let [zero, one] = [0u32, 1].map(|z| method.begin(&[z], &[f64::from(z) + u]).view);
