@@ -6,7 +6,7 @@ use super::columns::Roles;
 use super::error::{DataError, Line, Place, excerpt};
 use super::times::Times;
 use super::{Decimal, MissingRepair, ReadOptions};
-use crate::kernel::people::{PRODUCT, Part, key};
+use crate::kernel::people::{PRODUCT, Part, in_order, key};
 use std::collections::HashMap;
 
 /// The most distinct levels, or actions, that a file may have.
@@ -168,6 +168,21 @@ impl Table {
         let mut source = self.source;
         source.keeps.fill(false);
         Self::new(source, self.repair, self.decimals)
+    }
+
+    /// The same rows person by person, each in the order of times, in the one order of people.
+    pub fn by_person(&self) -> Self {
+        let mut place = vec![0; self.ids.len()];
+        in_order(&self.ids).into_iter().enumerate().for_each(|(at, person)| place[person] = at);
+        let mut order: Vec<usize> = (0..self.rows.len()).collect();
+        let key = |r: usize| (place[self.rows[r].person], self.rows[r].time);
+        order.sort_by(|&a, &b| key(a).0.cmp(&key(b).0).then(key(a).1.total_cmp(&key(b).1)));
+        let mut sorted = self.successor();
+        for r in order {
+            let row = self.rows[r];
+            sorted.push_row(&self.ids[row.person], row, self.states_of(r).iter().copied(), self.kept_of(r));
+        }
+        sorted
     }
 
     /// Adds a row that was read before.

@@ -151,7 +151,7 @@ impl LargeRead {
             ..self.options.clone()
         };
         for table in self.rows.iter().flat_map(Parts::tables) {
-            visit(assemble_part(table?, &options, Some(self.pace))?)?;
+            visit(assemble_part(table?.by_person(), &options, Some(self.pace))?)?;
         }
         Ok(())
     }

@@ -288,7 +288,9 @@ fn a_step_that_only_late_people_show_is_the_step_of_all() {
     fs::write(&path, &late).unwrap();
     let whole = People::read(&path).unwrap_err().to_string();
     let large = |options: &ReadOptions| LargePeople::read(&path, options, &memory_in(&folder), false);
-    assert_eq!(large(&ReadOptions::default()).unwrap_err().to_string(), whole);
+    // Almost everybody has such a gap; whose is named depends on the order in which people are looked at.
+    let steps = |message: &str| message[message.find("times go up").unwrap()..].to_string();
+    assert_eq!(steps(&large(&ReadOptions::default()).unwrap_err().to_string()), steps(&whole));
     let options = ReadOptions { missing: MissingRepair::DropTail, ..ReadOptions::default() };
     let (whole, large) = (People::read_with(&path, &options).unwrap(), large(&options).unwrap());
     assert_eq!(whole.repairs(), large.sketch().repairs());
