@@ -106,7 +106,8 @@ impl Judged {
         let refitter = self.refitter.as_ref().filter(|_| self.own_views);
         let refitter = refitter.ok_or("the program's views are made with the mechanism of other people")?;
         let agent = self.policy.agent();
-        let everybody = Refitted { agents: vec![&*agent], panel, draws: &self.draws, refitter, fitted: panel };
+        let refits = refitter.refits(self.replicates, settings.seed).map_err(|error| error.to_string())?;
+        let everybody = Refitted { agents: vec![&*agent], panel, draws: &self.draws, refits: &refits };
         let found = simulated_values(&[everybody], settings).map_err(|error| error.to_string())?;
         found.into_iter().next().ok_or_else(|| "no policy".to_string())
     }
