@@ -12,11 +12,9 @@ pub enum CliError {
     #[error(transparent)]
     Optimum(#[from] OptimumError),
     #[error(transparent)]
-    Reproduce(#[from] super::reproduce::ReproduceError),
+    Run(#[from] counterfair::reproduction::RunError),
     #[error(transparent)]
     Results(#[from] counterfair::report::paper::ResultsError),
-    #[error(transparent)]
-    Study(#[from] super::studies::StudyError),
     #[error(transparent)]
     Folder(#[from] counterfair::report::study::FolderError),
     #[error("{file}: {source}")]
@@ -62,7 +60,6 @@ through_the_front_door!(
 
 impl CliError {
     pub fn is_broken_pipe(&self) -> bool {
-        use super::reproduce::ReproduceError;
-        matches!(self, Self::Io(error) | Self::Reproduce(ReproduceError::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe)
+        matches!(self, Self::Io(error) if error.kind() == std::io::ErrorKind::BrokenPipe)
     }
 }

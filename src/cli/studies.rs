@@ -1,34 +1,10 @@
 //! The studies that results may be about: those that come with the program, or the user's.
 
-use counterfair::files::{DataError, ReadOptions, read};
+use super::error::CliError;
+use counterfair::files::{ReadOptions, read};
 use counterfair::report::Section;
-use counterfair::reproduction::{Attribute, Origin, StarError, Study};
-use std::io;
+use counterfair::reproduction::{Attribute, Origin, Study};
 use std::path::{Path, PathBuf};
-
-/// Why a study cannot be had.
-#[derive(Debug, thiserror::Error)]
-pub enum StudyError {
-    /// A file of the user's.
-    #[error(transparent)]
-    Data(#[from] DataError),
-    /// A file that cannot be read.
-    #[error("{path}: {source}")]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A file that is not the STAR extract.
-    #[error("{path}, as the STAR extract: {source}")]
-    Star {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: StarError,
-    },
-}
 
 /// Studies, and what a report must say about those that are not there.
 pub struct Given {
@@ -44,8 +20,8 @@ const STAR: &str = "tests/fixtures/star/star_long.csv";
 /// The user's study, or the stand-in and Project STAR.
 ///
 /// # Errors
-/// [`StudyError`].
-pub fn given(data: Option<&Path>, star: Option<&Path>) -> Result<Given, StudyError> {
+/// [`CliError`], with the file.
+pub fn given(data: Option<&Path>, star: Option<&Path>) -> Result<Given, CliError> {
     if let Some(path) = data {
         return Ok(Given { studies: vec![from_file(path)?], left_out: None });
     }
@@ -53,8 +29,11 @@ pub fn given(data: Option<&Path>, star: Option<&Path>) -> Result<Given, StudyErr
     let Some(path) = star.map(Path::to_path_buf).or_else(checkout) else {
         return Ok(Given { studies, left_out: Some(left_out()) });
     };
-    let text = std::fs::read(&path).map_err(|source| StudyError::Read { path: path.clone(), source })?;
-    studies.push(Study::star(&text).map_err(|source| StudyError::Star { path, source })?);
+    let file = path.display().to_string();
+    let text = std::fs::read(&path).map_err(|source| CliError::Read { file: file.clone(), source })?;
+    studies.push(
+        Study::star(&text).map_err(|problem| CliError::Argument(format!("{file}, as the STAR extract: {problem}")))?,
+    );
     Ok(Given { studies, left_out: None })
 }
 
@@ -80,7 +59,7 @@ fn left_out() -> Section {
     }
 }
 
-fn from_file(path: &Path) -> Result<Study, StudyError> {
+fn from_file(path: &Path) -> Result<Study, CliError> {
     let read = read(path, &ReadOptions::default())?;
     let (panel, names) = (read.panel, read.layout.state_names());
     let codes = panel.level_codes().to_vec();

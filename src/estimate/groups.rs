@@ -3,13 +3,13 @@
 use super::basis::StateBasis;
 use super::bends::Bends;
 use super::census::Census;
-use super::cross_validation::{FoldSums, Smoothing, choose, knot_ranks};
+use super::cross_validation::{FoldSums, Smoothing, choose, fold_of_each, knot_ranks};
 use super::design::Design;
 use super::ranks::order_statistics;
 use super::spline::NaturalSpline;
 use super::triangles::Solution;
 use super::{Basis, FitError, FitSettings, Pooling};
-use crate::kernel::numeric::Monomials;
+use crate::kernel::numeric::{Monomials, Stream};
 use crate::kernel::people::{People, try_each};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -63,7 +63,7 @@ pub(super) fn groups(
         design.check_size(census.decisions(only), people.in_memory().is_some())?;
         designs.push(design);
     }
-    let mut groups = smoothed(people, census, designs)?;
+    let mut groups = smoothed(people, census, designs, settings.stream)?;
     if !matches!(settings.pooling, Pooling::Chosen | Pooling::Cautious) {
         return Ok(groups);
     }
@@ -137,15 +137,21 @@ fn bases(
 }
 
 /// The smoothness of every design by cross-validation, from one pass.
-fn smoothed(people: &dyn People, census: &Census, designs: Vec<Design>) -> Result<Vec<Group>, FitError> {
+fn smoothed(
+    people: &dyn People,
+    census: &Census,
+    designs: Vec<Design>,
+    stream: Stream,
+) -> Result<Vec<Group>, FitError> {
     let sums_of = |design: &Design| {
         let rows = census.transitions(design.only);
         Bends::new(design).map(|bends| (FoldSums::new(design, &bends, rows), bends))
     };
     let mut sums: Vec<_> = designs.iter().map(sums_of).collect();
-    let mut counter = census.folds.counter();
+    let (folds, mut first) = (fold_of_each(people, stream)?, 0);
     try_each(people, |block| {
-        let folds: Vec<usize> = block.level_codes().iter().map(|&z| counter.next(z)).collect();
+        let folds = &folds[first..first + block.people()];
+        first += block.people();
         sums.par_iter_mut().zip(&designs).for_each(|(sums, design)| {
             let Some((sums, bends)) = sums else { return };
             design.people(block).for_each(|(i, person)| sums.add(design, bends, folds[i], &person));

@@ -121,7 +121,7 @@ pub struct FitSettings {
     pub pooling: Pooling,
     /// How levels enter when together.
     pub code: LevelCode,
-    /// Randomness of the fit, where it has any, and of the folds by which noise is judged.
+    /// Randomness of the fit, where it has any, and of the folds by which smoothness and noise are judged.
     pub stream: Stream,
     /// How noise is carried from level to level.
     pub noise: NoiseChoice,

@@ -4,7 +4,8 @@ use super::policy::Parts;
 use super::preprocessing::preprocess_with;
 use super::recorded_steps::Values;
 use super::{
-    Error, Manifest, Method, People, Policy, Preprocessed, Preprocessing, Seen, StoredQ, reservation, warnings,
+    Error, Manifest, Method, People, Policy, Preprocessed, Preprocessing, Seen, StoredQ, Typical, reservation,
+    warnings,
 };
 use crate::audit::{Stability, stability};
 use crate::estimate::stable_q::{Coordinates, StableQ, StableSettings, stable_fitted_q};
@@ -150,7 +151,7 @@ impl Learner {
         let panel = people.panel();
         let state_dim = panel.state_dim();
         let mut notes = Vec::new();
-        let mut reservations = reservation::about_data(panel)?;
+        let (mut reservations, mut scales) = (reservation::about_data(panel)?, vec![]);
         // One fit serves the policy and its refits.
         let mut refitter = None;
         let (mechanism, level_weights, fit) = match self.method {
@@ -165,7 +166,10 @@ impl Learner {
                 };
                 let done = preprocess_with(panel, &self.preprocessing, mechanism, watch)?;
                 notes.extend(done.warnings(people));
-                reservations.extend(reservation::of_mechanism(&done.mechanism, &Values::of(panel)?, people));
+                let said = |state| self.preprocessing.said(state);
+                let recording = reservation::of_mechanism(&done.mechanism, &Values::of(panel)?, people, said);
+                reservations.extend(recording.reservations);
+                scales = recording.scales;
                 let Preprocessed { mechanism, level_weights, experience, .. } = done;
                 watch("fitted Q iteration");
                 let fit = self.fit(&experience, panel, &level_weights)?.stored(&experience);
@@ -215,7 +219,8 @@ impl Learner {
                 ended: Some(outcome),
             },
         });
-        policy = policy.with_reservations(reservations);
+        let typical = Typical::of(panel.states(), state_dim);
+        policy = policy.with_reservations(reservations).with_scales(scales).with_typical(typical);
         if self.replicates > 0 {
             watch("refitting with resampled people");
             let refitter = refitter.unwrap_or_else(|| self.refitter(panel));

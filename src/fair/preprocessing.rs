@@ -1,10 +1,12 @@
 //! `alg:cf:1` on a panel: fit, reconstruct, diagnose.
 
+use super::reservation::Known;
 use super::{Error, People, warnings};
 use crate::audit::diagnostics::{Diagnostics, diagnose};
 use crate::audit::noise_check::{NoiseCheck, check_noise};
 use crate::estimate::cross_fitted_batch;
 use crate::estimate::{FitSettings, Fitted, FittedNoise, NoiseChoice, Pooling, fit};
+use crate::kernel::model::Scale;
 use crate::kernel::people::{Labels, Panel};
 use crate::kernel::preprocess::{Augmented, Experience, Sequential, batch};
 
@@ -17,6 +19,8 @@ pub struct Preprocessing {
     pub folds: Option<usize>,
     /// The target population's weight of each level, in any unit; empty: the shares in the panel.
     pub level_weights: Vec<f64>,
+    /// States that are known to be recorded on a scale, by their number; of the others it is seen in the data.
+    pub scales: Vec<(usize, Scale)>,
 }
 
 impl Default for Preprocessing {
@@ -24,7 +28,7 @@ impl Default for Preprocessing {
     fn default() -> Self {
         let mechanism =
             FitSettings { noise: NoiseChoice::Chosen, pooling: Pooling::Cautious, ..FitSettings::default() };
-        Self { mechanism, folds: None, level_weights: Vec::new() }
+        Self { mechanism, folds: None, level_weights: Vec::new(), scales: Vec::new() }
     }
 }
 
@@ -46,6 +50,11 @@ pub struct Preprocessed {
 }
 
 impl Preprocessing {
+    /// What was said of the scale of a state.
+    pub(super) fn said(&self, state: usize) -> Option<Known> {
+        self.scales.iter().find(|(of, _)| *of == state).map(|(_, scale)| Known::Said(*scale))
+    }
+
     /// P(Z): the weights given, brought to sum one, or the shares in the panel.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use super::Section;
 use super::number::{plain, with_bounds};
-use crate::kernel::numeric::{SlopeError, SlopeFit};
+use crate::theory::{SlopeError, SlopeFit};
 
 /// What was asked, what we find, and what the paper has.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use crate::kernel::learn::Clipping;
 use crate::kernel::numeric::{Stream, small, uniform_index};
 use crate::kernel::people::{Labels, PanelBuilder, Person};
 use crate::kernel::preprocess::{Experience, Sequential, StateOnly, Unaware, batch};
-use crate::theory::beds::{Circle, Harmonics};
+use crate::theory::circle::{Circle, Harmonics};
 
 /// Steps of fitted Q iteration: 0.7⁴⁰ is below one part in a million.
 const STEPS: usize = 40;

@@ -2,8 +2,10 @@
 
 use counterfair::fair::{Deployment, Policy};
 use counterfair::files::{ReadOptions, read_csv};
+mod deployment;
 mod every_command;
 mod files;
+#[path = "../folder.rs"]
 mod folder;
 mod guarded;
 mod options;

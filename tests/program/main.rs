@@ -5,9 +5,9 @@
 mod child;
 mod commands;
 mod faults;
-#[path = "../command_line/folder.rs"]
+#[path = "../folder.rs"]
 mod folder;
-#[path = "../deployment/follows.rs"]
+#[path = "../command_line/deployment/follows.rs"]
 mod follows;
 mod python;
 

@@ -179,7 +179,6 @@ macro_rules! vectors {
         }
     };
 }
-pub(super) use vectors;
 
 vectors! {
     /// Arithmetic on vectors of four numbers. Each operation is rounded once.

@@ -1,4 +1,4 @@
-//! Least squares, random streams, quadrature, estimates and slopes: the arithmetic everything else stands on.
+//! Least squares, random streams, quadrature and estimates: the arithmetic everything else stands on.
 //!
 //! | question | file | oracle beside it |
 //! |---|---|---|
@@ -12,7 +12,6 @@
 //! | which random numbers? | [`Stream`] | pinned literals |
 //! | mean and its error | [`Estimate`], [`Law`] | hand-worked samples |
 //! | weights of resampled people, and sums under many of them | `person_weights`, `WeightedSums` | moments of the exponential, a loop |
-//! | the rate α in error ≍ n^α | [`log_log_slope`] | exact power laws, and a wrong one |
 //! | is this what was written? | `Fingerprint` | published hashes |
 //! | how close is equal? | [`tolerance`] | — |
 
@@ -25,7 +24,6 @@ mod law;
 mod least_squares;
 mod moments;
 mod monomials;
-pub mod octets;
 mod packed;
 mod person_weights;
 pub mod quadrature;
@@ -34,7 +32,6 @@ mod ridge;
 pub mod ridge_path;
 mod row_factor;
 pub mod sequential;
-mod slope;
 pub mod small;
 mod streams;
 pub mod tolerance;
@@ -61,5 +58,4 @@ pub use monomials::TooManyMonomials;
 pub use packed::{Packed, PackedError};
 pub use person_weights::person_weights;
 pub use quantile::quantile;
-pub use slope::{SlopeError, SlopeFit, log_log_slope};
 pub use streams::{fill_standard_normal, fill_uniform, uniform_index};

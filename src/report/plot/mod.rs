@@ -14,6 +14,5 @@ pub use axis::{Axis, Spacing};
 pub use chart::{Chart, Reference, SIZE, Series, Span, WIDTH};
 pub use dumbbell::{Dumbbell, Pair};
 pub use forest::{Forest, ForestRow};
-pub use palette::{
-    BLUE, BROWN, GREEN, GRID, INK, Ink, MUTED, Marker, ORANGE, PINE, PLUM, PURPLE, SAND, SKY, VERMILION,
-};
+pub use palette::{BLUE, Ink, MUTED, Marker};
+pub(super) use palette::{INK, PURPLE};

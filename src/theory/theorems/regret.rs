@@ -2,13 +2,13 @@
 
 use super::circle::{HORIZON, Made, Setting, in_error, rate};
 use super::iteration::{Coordinates, fork};
-use super::samples::{DIGITS, Process, Tuple, distance, empirical, fitted, many, steps};
+use super::samples::{DIGITS, Process, Tuple, distance, empirical, fitted, many, sampled, steps};
 use super::search::{between, climb, each_halved, signed};
 use super::{Claim, Found, Limit, Quotation, Run, Worst};
 use crate::kernel::learn::Clipping;
 use crate::kernel::numeric::small::dot;
 use crate::kernel::numeric::{Stream, small};
-use crate::theory::beds::Circle;
+use crate::theory::circle::Circle;
 use crate::theory::guarantee::bounds_at;
 
 const FITTED_Q: &str = "kernel::learn::fitted_q_iteration";
@@ -214,14 +214,6 @@ fn swapped_arms(discount: f64, ε: f64) -> (Process, Vec<Tuple>) {
     let process = Process::certain(discount, 2, &[0, 0], vec![1.999 * ε, 0.0]);
     let misread = Process::certain(discount, 2, &[0, 0], vec![0.999 * ε, ε]);
     (process, misread.census(0.0))
-}
-
-/// A random process and a sample of it: the i-th of a sequence.
-fn sampled(seed: u64, i: u64) -> (Process, Vec<Tuple>) {
-    let stream = Stream::new(seed).index(i);
-    let process = Process::random(stream);
-    let sample = process.draws(1 + (i % 20) as usize, 0.5, &mut stream.named("draws").rng());
-    (process, sample)
 }
 
 fn of_averages(run: Run) -> Found {

@@ -174,6 +174,14 @@ impl Process {
     }
 }
 
+/// A random process and a sample of it: the i-th of a sequence.
+pub fn sampled(seed: u64, i: u64) -> (Process, Vec<Tuple>) {
+    let stream = Stream::new(seed).index(i);
+    let process = Process::random(stream);
+    let sample = process.draws(1 + (i % 20) as usize, 0.5, &mut stream.named("draws").rng());
+    (process, sample)
+}
+
 /// What was learned from a sample.
 pub struct Learned {
     /// f̂(s, a), at `s * actions + a`.

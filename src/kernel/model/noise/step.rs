@@ -2,6 +2,7 @@
 
 use super::{NoiseLaw, Output};
 use crate::model::Mechanism;
+use crate::model::scale::record;
 
 /// Means and spreads of one step, with room that is kept between steps.
 ///
@@ -55,7 +56,7 @@ impl Step {
         }
     }
 
-    /// Noise of the next states of the prepared rows, replaced by the states it makes.
+    /// Noise of the next states of the prepared rows, replaced by the states it makes, as they are recorded.
     pub fn states(&self, mechanism: &(impl Mechanism + ?Sized), level: usize, noise: &mut [f64]) {
         match mechanism.noise() {
             None => add(noise, &self.next),
@@ -66,6 +67,7 @@ impl Step {
                 }
             }
         }
+        record(mechanism.scales(), noise);
     }
 
     /// Rewards of the prepared rows, replaced by their noise.
@@ -107,7 +109,7 @@ pub fn first_noise(mechanism: &(impl Mechanism + ?Sized), level: usize, states: 
     }
 }
 
-/// Noise U₁ of people, replaced by the first states it makes at one level.
+/// Noise U₁ of people, replaced by the first states it makes at one level, as they are recorded.
 pub fn first_state(mechanism: &(impl Mechanism + ?Sized), level: usize, noise: &mut [f64]) {
     let (p, mean) = (mechanism.state_dim(), mechanism.initial_mean(level));
     match mechanism.noise() {
@@ -119,6 +121,7 @@ pub fn first_state(mechanism: &(impl Mechanism + ?Sized), level: usize, noise: &
             }
         }
     }
+    record(mechanism.scales(), noise);
 }
 
 fn to_noise(law: &dyn NoiseLaw, output: Output, level: usize, value: f64, mean: f64, spread: f64) -> f64 {
