@@ -3,7 +3,7 @@
 use super::own_noise::{Cohort, Recorded, Until, cohorts, noise_of, too_coarse};
 use super::panel_audit::check;
 use super::{AuditError, PanelDraws};
-use crate::estimate::{Fitted, RefitError, Refitter, replicate_weights};
+use crate::estimate::{Fitted, Refits, replicate_weights};
 use crate::kernel::evaluate::fair_value_by_person;
 use crate::kernel::learn::Agent;
 use crate::kernel::model::{Mechanism, OnScales, Output, Scale};
@@ -11,7 +11,7 @@ use crate::kernel::numeric::Stream;
 use crate::kernel::people::Panel;
 use rayon::prelude::*;
 
-/// People who are followed, the policies that decide for them, and the people whose mechanism they are followed by.
+/// People who are followed, the policies that decide for them, and the mechanisms they are followed by.
 pub struct Refitted<'a> {
     /// The policies, in the same order in every fold.
     pub agents: Vec<&'a dyn Agent>,
@@ -19,10 +19,8 @@ pub struct Refitted<'a> {
     pub panel: &'a Panel,
     /// The draws behind what policies do, those of `panel`.
     pub draws: &'a PanelDraws,
-    /// The mechanism of the people in `fitted`.
-    pub refitter: &'a Refitter,
-    /// The people it was fitted to.
-    pub fitted: &'a Panel,
+    /// Refits of the mechanism by which they are followed, with the simulation's seed.
+    pub refits: &'a Refits,
     /// The scale on which each state is recorded; empty where none is.
     pub scales: &'a [Option<Scale>],
 }
@@ -32,9 +30,7 @@ pub struct Refitted<'a> {
 pub struct Simulation {
     /// γ.
     pub discount: f64,
-    /// B.
-    pub replicates: usize,
-    /// Behind the weights of people, as in a [`Certificate`](crate::estimate::Certificate).
+    /// Behind the weights of people, as in the refits.
     pub seed: u64,
     /// P(Z = z⁽ᵏ⁾); `None`: the shares among those followed, in each replicate its own.
     pub shares: Option<Vec<f64>>,
@@ -57,9 +53,6 @@ pub enum SimulationError {
     /// Panel, mechanism and agent do not fit.
     #[error(transparent)]
     Audit(#[from] AuditError),
-    /// A refit failed.
-    #[error(transparent)]
-    Refit(#[from] RefitError),
     /// A coordinate that keeps its observed value does not say where other actions would have led it.
     #[error(
         "a coordinate that keeps its observed value in every world does not say what other actions would have made of it"
@@ -90,13 +83,13 @@ pub enum SimulationError {
 /// Those of counterfactual states; means within the fitted class where the policy leads; noise independent over time, and of actions given the past.
 ///
 /// # Errors
-/// [`SimulationError`].
+/// [`SimulationError`]; folds whose refits differ in number are followed as far as the shortest goes.
 pub fn simulated_values(folds: &[Refitted<'_>], settings: &Simulation) -> Result<Vec<SimulatedValue>, SimulationError> {
-    for Refitted { agents, panel, draws, refitter, .. } in folds {
+    for Refitted { agents, panel, draws, refits, .. } in folds {
         for agent in agents {
-            check(panel, refitter.fitted(), *agent, draws)?;
+            check(panel, refits.fitted(), *agent, draws)?;
         }
-        if keeps(refitter.fitted()) {
+        if keeps(refits.fitted()) {
             return Err(SimulationError::Kept);
         }
     }
@@ -104,7 +97,8 @@ pub fn simulated_values(folds: &[Refitted<'_>], settings: &Simulation) -> Result
         return Err(SimulationError::TooCoarse);
     }
     let policies = folds.first().map_or(0, |fold| fold.agents.len());
-    let found: Vec<Vec<[f64; 2]>> = (0..settings.replicates)
+    let replicates = folds.iter().map(|fold| fold.refits.count()).min().unwrap_or(0);
+    let found: Vec<Vec<[f64; 2]>> = (0..replicates)
         .into_par_iter()
         .map(|b| replicate(folds, policies, settings, b))
         .collect::<Result<_, SimulationError>>()?;
@@ -122,8 +116,7 @@ fn replicate(
     let weights: Vec<Vec<f64>> = folds.iter().map(|fold| replicate_weights(fold.panel, settings.seed, b)).collect();
     let shares = settings.shares.clone().unwrap_or_else(|| weighted_shares(folds, &weights));
     let (mut sums, mut total) = (vec![[0.0; 2]; policies], 0.0);
-    let refitted = folds.iter().map(|fold| fold.refitter.replicate(fold.fitted, settings.seed, b));
-    let refitted: Vec<Fitted> = refitted.collect::<Result<_, RefitError>>()?;
+    let refitted: Vec<Fitted> = folds.iter().map(|fold| fold.refits.replicate(b)).collect();
     let on_scales: Vec<OnScales<&Fitted>> =
         folds.iter().zip(&refitted).map(|(fold, mechanism)| OnScales::new(mechanism, fold.scales)).collect();
     let people = folds.iter().zip(&on_scales).zip(&weights);
@@ -162,7 +155,7 @@ fn weighted_shares(folds: &[Refitted<'_>], weights: &[Vec<f64>]) -> Vec<f64> {
 
 /// Whether the steps of some state leave nothing to be known about its noise.
 fn coarse(folds: &[Refitted<'_>]) -> bool {
-    let on_scale = |fold: &Refitted<'_>| OnScales::new(fold.refitter.fitted().clone(), fold.scales);
+    let on_scale = |fold: &Refitted<'_>| OnScales::new(fold.refits.fitted().clone(), fold.scales);
     let on_scales: Vec<OnScales<Fitted>> = folds.iter().map(on_scale).collect();
     let equal: Vec<Vec<f64>> = folds.iter().map(|fold| vec![1.0; fold.panel.people()]).collect();
     let people = folds.iter().zip(&on_scales).zip(&equal);
@@ -178,7 +171,7 @@ fn keeps(mechanism: &Fitted) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::{Basis, FitSettings};
+    use crate::estimate::{Basis, FitSettings, Refitter};
     use crate::kernel::learn::{Deployed, Policy, UniformlyRandom};
     use crate::kernel::model::worlds::{Linear, ThreeLevels};
     use crate::kernel::model::{Exogenous, Noise, World, abduct, predict, simulate};
@@ -203,11 +196,11 @@ mod tests {
     }
 
     fn settings() -> Simulation {
-        Simulation { discount: 0.7, replicates: 4, seed: 5, shares: None, completed: false }
+        Simulation { discount: 0.7, seed: 5, shares: None, completed: false }
     }
 
-    /// People of a world, every third cut short, and their refitter.
-    fn recorded(world: &impl World, people: usize) -> (Panel, PanelDraws, Refitter) {
+    /// People of a world, every third cut short, and refits of their mechanism.
+    fn recorded(world: &impl World, people: usize) -> (Panel, PanelDraws, Refits) {
         let whole = simulate(world, &Exogenous::draw(world, people, 5, Stream::new(41)));
         let p = whole.state_dim();
         let mut builder =
@@ -224,18 +217,19 @@ mod tests {
         }
         let panel = builder.finish();
         let refitter = Refitter::new(&panel, &FitSettings { basis: Basis::Linear, ..FitSettings::default() }).unwrap();
+        let refits = refitter.refits(4, 5).unwrap();
         let draws = PanelDraws::draw(&panel, Stream::new(42));
-        (panel, draws, refitter)
+        (panel, draws, refits)
     }
 
     #[test]
     fn who_does_not_look_at_people_gains_nothing_and_who_does_gains_something() {
         let world = ThreeLevels::new(0.9);
-        let (panel, draws, refitter) = recorded(&world, 150);
+        let (panel, draws, refits) = recorded(&world, 150);
         let random = Deployed::new(Unaware { state_dim: 2 }, UniformlyRandom { actions: 3 });
         let above = Deployed::new(Unaware { state_dim: 2 }, Above(3));
         let agents: Vec<&dyn Agent> = vec![&random, &above];
-        let fold = Refitted { agents, panel: &panel, draws: &draws, refitter: &refitter, fitted: &panel, scales: &[] };
+        let fold = Refitted { agents, panel: &panel, draws: &draws, refits: &refits, scales: &[] };
         for completed in [false, true] {
             let found = simulated_values(std::slice::from_ref(&fold), &Simulation { completed, ..settings() }).unwrap();
             let gained =
@@ -250,19 +244,18 @@ mod tests {
     #[test]
     fn people_are_followed_as_by_hand() {
         let world = Linear::new(1.0);
-        let (panel, draws, refitter) = recorded(&world, 40);
+        let (panel, draws, refits) = recorded(&world, 40);
         let agent = Deployed::new(Unaware { state_dim: 1 }, Above(2));
         let fold = Refitted {
             agents: vec![&agent],
             panel: &panel,
             draws: &draws,
-            refitter: &refitter,
-            fitted: &panel,
+            refits: &refits,
             scales: &[],
         };
         let shares = vec![0.3, 0.7];
         let found = simulated_values(&[fold], &Simulation { shares: Some(shares.clone()), ..settings() }).unwrap();
-        let (mechanism, weights) = (refitter.replicate(&panel, 5, 2).unwrap(), replicate_weights(&panel, 5, 2));
+        let (mechanism, weights) = (refits.replicate(2), replicate_weights(&panel, 5, 2));
         let (mut value, mut fair) = (0.0, 0.0);
         for (person, w) in panel.iter().zip(&weights) {
             let noise: Noise = abduct(&mechanism, person);
@@ -294,13 +287,13 @@ mod tests {
         let keep = crate::estimate::OutputSet::default().with(1).unwrap();
         let refitter =
             Refitter::new(&panel, &FitSettings { basis: Basis::Linear, keep, ..FitSettings::default() }).unwrap();
+        let refits = refitter.refits(4, 5).unwrap();
         let agent = Deployed::new(Unaware { state_dim: 2 }, Above(3));
         let fold = Refitted {
             agents: vec![&agent],
             panel: &panel,
             draws: &draws,
-            refitter: &refitter,
-            fitted: &panel,
+            refits: &refits,
             scales: &[],
         };
         assert_eq!(simulated_values(&[fold], &settings()), Err(SimulationError::Kept));

@@ -7,10 +7,12 @@ use super::cross_validation::{FoldSums, Smoothing, choose, fold_of_each, knot_ra
 use super::design::Design;
 use super::ranks::order_statistics;
 use super::spline::NaturalSpline;
+use super::triangles::Solution;
 use super::{Basis, FitError, FitSettings, Pooling};
 use crate::kernel::numeric::{Monomials, Stream};
 use crate::kernel::people::{People, try_each};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// People fitted in one regression: those of one level, or all of them.
 pub(super) struct Group {
@@ -24,6 +26,20 @@ pub(super) struct Group {
 impl Group {
     fn new(design: Design, smoothing: Vec<Smoothing>) -> Self {
         Self { bends: Bends::new(&design), design, smoothing }
+    }
+
+    /// Whether any of these outputs carries a penalty.
+    pub fn is_penalised(&self, outputs: &Range<usize>) -> bool {
+        self.smoothing[outputs.clone()].iter().any(|smoothing| smoothing.penalty > 0.0)
+    }
+
+    /// How many free parameters the fit of an output amounts to.
+    pub fn degrees(&self, output: usize, solution: &Solution) -> f64 {
+        match self.smoothing[output] {
+            _ if !solution.is_known => self.design.columns() as f64,
+            Smoothing { penalty, .. } if penalty == 0.0 => solution.rank as f64,
+            Smoothing { degrees, .. } => degrees,
+        }
     }
 }
 

@@ -98,9 +98,19 @@ impl Preprocessed {
 /// # Errors
 /// [`Error`]: weights that are none, a level without data, a counterfactual state that overflows.
 pub fn preprocess(panel: &Panel, settings: &Preprocessing, watch: &mut dyn FnMut(&str)) -> Result<Preprocessed, Error> {
-    let level_weights = settings.weights_for(panel)?;
+    settings.weights_for(panel)?;
     watch("fitting the mechanism");
-    let mechanism = fit(panel, &settings.mechanism)?;
+    preprocess_with(panel, settings, fit(panel, &settings.mechanism)?, watch)
+}
+
+/// The same with a mechanism that was fitted to this panel.
+pub(super) fn preprocess_with(
+    panel: &Panel,
+    settings: &Preprocessing,
+    mechanism: Fitted,
+    watch: &mut dyn FnMut(&str),
+) -> Result<Preprocessed, Error> {
+    let level_weights = settings.weights_for(panel)?;
     let experience = match settings.folds {
         None => {
             watch("reconstructing counterfactual states");

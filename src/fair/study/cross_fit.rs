@@ -9,7 +9,7 @@ use crate::audit::{
     self, CrossFitted, PanelDraws, ParityGap, Refitted, SimulatedValue, Simulation, Yardstick, parity_gap_of,
     probabilities_along, simulated_values,
 };
-use crate::estimate::Refitter;
+use crate::estimate::{Certificate, Refits, Refitter};
 use crate::fair::{Error, Learner, Method, People, Policy, reservation};
 use crate::kernel::model::Scale;
 use crate::kernel::numeric::Stream;
@@ -31,9 +31,8 @@ pub(super) struct Fold {
     /// In the order of [`LEARNED`]; the first has the certificate that all are judged by.
     pub policies: Vec<Policy>,
     draws: PanelDraws,
-    /// The people who were learned from, and their mechanism; `None` where it cannot be refitted.
-    others: Panel,
-    refitter: Option<Refitter>,
+    /// Refits of the mechanism of the people who were learned from; `None` where it cannot be refitted.
+    refits: Option<Refits>,
 }
 
 /// A policy along the whole record.
@@ -73,17 +72,18 @@ impl Crossed {
                 let (held, others): (Vec<usize>, Vec<usize>) = (0..panel.people()).partition(|&i| of[i] == fold);
                 let others = People::from(panel.select(&others));
                 let held_out = panel.select(&held);
-                let mut policies = LEARNED
-                    .into_par_iter()
-                    .map(|(_, method)| Learner { method, splits: 0, replicates: 0, ..learner.clone() }.learn(&others))
-                    .collect::<Result<Vec<Policy>, Error>>()?;
-                let others = others.panel().clone();
-                let refitter = if learner.replicates > 0 { learner.refitter(&others).ok() } else { None };
-                // One certificate serves all: it is about the people, not about the policy.
-                policies[0].certificate =
-                    refitter.as_ref().and_then(|refitter| learner.certificate_by(refitter, &others).ok());
+                // One fit serves Ours and the refits that all are judged by.
+                let refitter = if learner.replicates > 0 { learner.refitter(others.panel()).ok() } else { None };
+                let fitted = refitter.as_ref().map(Refitter::fitted);
+                let learn = |(_, method)| {
+                    let learner = Learner { method, splits: 0, replicates: 0, ..learner.clone() };
+                    Ok(learner.learn_around(&others, fitted, &mut |_| {})?.policy)
+                };
+                let mut policies = LEARNED.into_par_iter().map(learn).collect::<Result<Vec<Policy>, Error>>()?;
+                let refits = refitter.and_then(|refitter| refitter.refits(learner.replicates, learner.seed).ok());
+                policies[0].certificate = refits.as_ref().map(|refits| Certificate::of(refits, others.panel()));
                 let draws = PanelDraws::draw(&held_out, Stream::new(learner.seed).named("study").index(fold as u64));
-                Ok(Fold { people: held, held_out, policies, draws, others, refitter })
+                Ok(Fold { people: held, held_out, policies, draws, refits })
             })
             .collect::<Result<_, Error>>()?;
         let (fold_of, names) = (of.iter().map(|fold| *fold as u32).collect(), people.state_names());
@@ -210,10 +210,10 @@ impl Crossed {
         let agents: Vec<Vec<_>> =
             self.folds.iter().map(|fold| fold.policies.iter().map(Policy::agent).collect()).collect();
         let folds = self.folds.iter().zip(&agents).map(|(fold, agents)| {
-            let refitter = fold.refitter.as_ref().ok_or("the mechanism cannot be refitted")?;
+            let refits = fold.refits.as_ref().ok_or("the mechanism cannot be refitted")?;
             let agents = agents.iter().map(|agent| &**agent).collect();
             let (panel, draws, scales) = (&fold.held_out, &fold.draws, &self.scales[..]);
-            Ok(Refitted { agents, panel, draws, refitter, fitted: &fold.others, scales })
+            Ok(Refitted { agents, panel, draws, refits, scales })
         });
         let folds: Vec<Refitted<'_>> = folds.collect::<Result<_, &str>>()?;
         simulated_values(&folds, settings).map_err(|error| error.to_string())

@@ -116,8 +116,9 @@ impl Judged {
         let refitter = self.refitter.as_ref().filter(|_| self.own_views);
         let refitter = refitter.ok_or("the program's views are made with the mechanism of other people")?;
         let agent = self.policy.agent();
+        let refits = refitter.refits(self.replicates, settings.seed).map_err(|error| error.to_string())?;
         let (draws, scales) = (&self.draws, &self.scales[..]);
-        let everybody = Refitted { agents: vec![&*agent], panel, draws, refitter, fitted: panel, scales };
+        let everybody = Refitted { agents: vec![&*agent], panel, draws, refits: &refits, scales };
         let found = simulated_values(&[everybody], settings).map_err(|error| error.to_string())?;
         found.into_iter().next().ok_or_else(|| "no policy".to_string())
     }

@@ -129,7 +129,6 @@ impl SideBySide {
         watch("following people under each policy");
         let simulation = Simulation {
             discount: settings.discount,
-            replicates: learner.replicates,
             seed: learner.seed,
             shares: (!learner.preprocessing.level_weights.is_empty())
                 .then(|| learner.preprocessing.weights_for(panel))

@@ -4,14 +4,14 @@
 //! |---|---|---|
 //! | β minimising ‖y − Xβ‖, and is it unique? | [`least_squares()`] | NIST StRD certified values |
 //! | the same for many y, at one product each | [`Gram`] | the QR path |
-//! | the same with a penalty on each weight | `RidgeFactor` | Gaussian elimination |
+//! | the same with a penalty on each weight, or some of its columns first | `RidgeFactor`, `Eliminated` | Gaussian elimination |
 //! | the same for every weight of one penalty | `ridge_path` | the QR path |
 //! | Σ wⱼ columnⱼ and Xᵀy on blocks of rows | `block` | plain loops |
 //! | E f(U) for uniform or normal U | [`quadrature`] | moments in closed form |
 //! | mean and squares of numbers in parts | `moments` | hand-worked numbers |
 //! | which random numbers? | [`Stream`] | pinned literals |
 //! | mean and its error | [`Estimate`], [`Law`] | hand-worked samples |
-//! | weights of resampled people | `person_weights` | moments of the exponential |
+//! | weights of resampled people, and sums under many of them | `person_weights`, `WeightedSums` | moments of the exponential, a loop |
 //! | is this what was written? | `Fingerprint` | published hashes |
 //! | how close is equal? | [`tolerance`] | — |
 
@@ -37,6 +37,7 @@ mod streams;
 pub mod tolerance;
 mod triangle;
 pub mod vector_state;
+mod weighted_sums;
 
 pub use estimate::Estimate;
 pub use law::Law;
@@ -46,8 +47,9 @@ pub use least_squares::LeastSquaresRows;
 pub use moments::{Moments, column_moments};
 pub use monomials::Monomials;
 pub use quantile::Place;
-pub use ridge::RidgeFactor;
+pub use ridge::{Eliminated, RidgeFactor, dot};
 pub use row_factor::RowFactor;
+pub use weighted_sums::{WeightedSums, products_of_rows};
 
 pub use fingerprint::Fingerprint;
 pub use gram::{Gram, GramFactor, GramRefusal};
