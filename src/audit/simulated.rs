@@ -246,13 +246,7 @@ mod tests {
         let world = Linear::new(1.0);
         let (panel, draws, refits) = recorded(&world, 40);
         let agent = Deployed::new(Unaware { state_dim: 1 }, Above(2));
-        let fold = Refitted {
-            agents: vec![&agent],
-            panel: &panel,
-            draws: &draws,
-            refits: &refits,
-            scales: &[],
-        };
+        let fold = Refitted { agents: vec![&agent], panel: &panel, draws: &draws, refits: &refits, scales: &[] };
         let shares = vec![0.3, 0.7];
         let found = simulated_values(&[fold], &Simulation { shares: Some(shares.clone()), ..settings() }).unwrap();
         let (mechanism, weights) = (refits.replicate(2), replicate_weights(&panel, 5, 2));
@@ -289,13 +283,7 @@ mod tests {
             Refitter::new(&panel, &FitSettings { basis: Basis::Linear, keep, ..FitSettings::default() }).unwrap();
         let refits = refitter.refits(4, 5).unwrap();
         let agent = Deployed::new(Unaware { state_dim: 2 }, Above(3));
-        let fold = Refitted {
-            agents: vec![&agent],
-            panel: &panel,
-            draws: &draws,
-            refits: &refits,
-            scales: &[],
-        };
+        let fold = Refitted { agents: vec![&agent], panel: &panel, draws: &draws, refits: &refits, scales: &[] };
         assert_eq!(simulated_values(&[fold], &settings()), Err(SimulationError::Kept));
     }
 }

@@ -4,8 +4,7 @@ use super::policy::Parts;
 use super::preprocessing::preprocess_with;
 use super::recorded_steps::Values;
 use super::{
-    Error, Manifest, Method, People, Policy, Preprocessed, Preprocessing, Seen, StoredQ, Typical, reservation,
-    warnings,
+    Error, Manifest, Method, People, Policy, Preprocessed, Preprocessing, Seen, StoredQ, Typical, reservation, warnings,
 };
 use crate::audit::{Stability, stability};
 use crate::estimate::stable_q::{Coordinates, StableQ, StableSettings, stable_fitted_q};
