@@ -2,7 +2,7 @@
 
 /// The numerical version: the fingerprint of a few cells. Builds that disagree on a published digit disagree here, whatever version they
 /// claim to be; their cells are not mixed. The test below computes it, and says what to write here when digits change.
-pub(super) const NUMBERS: &str = "699748dc30886d57";
+pub(super) const NUMBERS: &str = "99acbe10935b6dc8";
 
 #[cfg(test)]
 mod tests {
