@@ -3,8 +3,8 @@
 use super::policy::Parts;
 use super::recorded_steps::Values;
 use super::{
-    Error, Learned, Learner, Manifest, Method, People, Policy, Preprocessing, Seen, StoredQ, ValueClass, reservation,
-    warnings,
+    Error, Learned, Learner, Manifest, Method, People, Policy, Preprocessing, Seen, StoredQ, Typical, ValueClass,
+    reservation, warnings,
 };
 use crate::estimate::stable_q::{Coordinates, StableQ, StableSettings, stable_fitted_q};
 use crate::estimate::{FitError, Fitted, Views, fit as fit_mechanism, stored_batch};
@@ -176,7 +176,8 @@ impl Learner {
             reservations.extend(recording.reservations);
             scales = recording.scales;
         }
-        let policy = policy.with_reservations(reservations).with_scales(scales);
+        let typical = Typical::of(panel)?;
+        let policy = policy.with_reservations(reservations).with_scales(scales).with_typical(typical);
         let contrast_degree = Some(contrast_degree);
         Ok(Learned { policy, outcome, condition: None, contrast_degree, stability: None, warnings: notes })
     }

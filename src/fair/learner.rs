@@ -218,7 +218,7 @@ impl Learner {
                 ended: Some(outcome),
             },
         });
-        let typical = Typical::of(panel.states(), state_dim);
+        let typical = Typical::of(panel)?;
         policy = policy.with_reservations(reservations).with_scales(scales).with_typical(typical);
         if self.replicates > 0 {
             watch("refitting with resampled people");

@@ -1,6 +1,8 @@
 //! What a policy does, in cut points: which action at which value of a state, group by group.
 
 use super::{Deployment, Policy, Request};
+use crate::estimate::ranks::order_statistics;
+use crate::kernel::people::{BlocksError, People, try_each};
 use serde::{Deserialize, Serialize};
 
 /// Where a policy changes its mind at a person's first decision, one state at a time, the others at their median.
@@ -47,18 +49,18 @@ pub struct Typical {
 const GRID: usize = 200;
 
 impl Typical {
-    /// Of rows of `width` numbers.
-    pub(super) fn of(rows: &[f64], width: usize) -> Self {
-        let mut found = Self { low: vec![], median: vec![], high: vec![] };
-        for j in 0..width {
-            let mut column: Vec<f64> = rows.iter().skip(j).step_by(width).copied().collect();
-            column.sort_unstable_by(f64::total_cmp);
-            let (Some(low), Some(high)) = (column.first(), column.last()) else { continue };
-            found.low.push(*low);
-            found.median.push(column[(column.len() - 1) / 2]);
-            found.high.push(*high);
-        }
-        found
+    /// Of the states of people, wherever they are.
+    pub(super) fn of(people: &dyn People) -> Result<Self, BlocksError> {
+        let width = people.shape().state_dim;
+        let ranks = |_, n: usize| if n == 0 { vec![] } else { vec![0, (n - 1) / 2, n - 1] };
+        let columns = order_statistics(&vec![people.state_rows(); width], ranks, people.room(), |see| {
+            try_each(people, |block| {
+                block.states().iter().enumerate().for_each(|(at, x)| see(at % width, *x));
+                Ok::<(), BlocksError>(())
+            })
+        })?;
+        let at = |place: usize| columns.iter().filter_map(|column| column.get(place).copied()).collect();
+        Ok(Self { low: at(0), median: at(1), high: at(2) })
     }
 
     /// The first thing that is wrong with what came from a file, for states of `width` numbers.

@@ -58,6 +58,7 @@ fn least_squares_fqi_equals_the_peers_after_one_two_and_a_hundred_iterations() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/peer/linear_N200_fit.json");
     let file: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let models = [("single", Pooling::Pooled), ("sensitive", Pooling::PerLevel)];
+    let ids = panel("data_linear_N200.csv").ids().to_vec();
     for (name, pooling) in models {
         let experience = preprocessed(pooling, LevelCode::Indicator);
         let features = Polynomial::for_rows(experience.views(), 2, 1, 2).unwrap();
@@ -67,7 +68,10 @@ fn least_squares_fqi_equals_the_peers_after_one_two_and_a_hundred_iterations() {
             assert!(matches!(outcome, Outcome::IterationLimit { iterations: done, .. } if done == iterations));
             let theirs = &file["models"][name]["fqi_lm"][iterations.to_string()]["Q_first5_rows"];
             let mut ours = [0.0; 10];
-            q.values(&experience.views()[..10], &mut ours);
+            // The first rows of the file are those of its first person.
+            let person = ids.iter().position(|id| id == "1.0").unwrap();
+            let row = experience.views_of(person).start;
+            q.values(&experience.views()[2 * row..2 * row + 10], &mut ours);
             for i in 0..5 {
                 for a in 0..2 {
                     let theirs = theirs[i][a].as_f64().unwrap();

@@ -1,7 +1,7 @@
 //! What a well-formed file means: rows in any order, both conventions, names and numbers, repairs.
 
 use counterfair::files::{Columns, MissingRepair, Read, ReadOptions, Repairs, RowConvention, read_csv, read_csv_from};
-use counterfair::kernel::people::{Labels, Panel};
+use counterfair::kernel::people::{Labels, Panel, Person, hash_of};
 use std::path::Path;
 
 const HEADER: &str = "ID,timestamp,z1,action,reward,state1\n";
@@ -61,10 +61,14 @@ fn time_sorts_the_rows_and_ids_the_people() {
 }
 
 #[test]
-fn ids_that_are_numbers_are_in_the_order_of_their_values() {
-    let ids = |file: &str| read(file, &options(RowConvention::Outgoing)).panel.ids().to_vec();
-    assert_eq!(ids("10,1,x,go,1,1\n9,1,x,go,1,1\n"), ["9", "10"]);
-    assert_eq!(ids("10,1,x,go,1,1\n9,1,x,go,1,1\nx9,1,x,go,1,1\n"), ["10", "9", "x9"]);
+fn people_are_in_the_order_of_a_hash_of_their_ids_whatever_the_order_of_rows() {
+    let ids = |rows: &[&str]| {
+        let file: String = rows.iter().map(|id| format!("{id},1,x,go,1,1\n")).collect();
+        read(&file, &options(RowConvention::Outgoing)).panel.ids().to_vec()
+    };
+    let found = ids(&["10", "9", "x9", "11", "b"]);
+    assert!(found.windows(2).all(|pair| hash_of(&pair[0]) < hash_of(&pair[1])), "{found:?}");
+    assert_eq!(found, ids(&["b", "x9", "11", "9", "10"]));
 }
 
 #[test]
@@ -109,7 +113,7 @@ fn several_attributes_make_one_level_per_combination_that_occurs() {
                 a,1,male,10,,,1\nb,1,female,10,,,1\nc,1,male,2,,,1\nc,2,male,2.0,go,1,1\n";
     let panel = read_csv_from(file.as_bytes(), "f", &ReadOptions { columns, ..ReadOptions::default() }).unwrap().panel;
     assert_eq!(panel.levels().names(), ["female×10", "male×2", "male×10"]);
-    assert_eq!(panel.level_codes(), [2, 0, 1]);
+    assert_eq!(by_id(&panel, |person| person.level), [("a".into(), 2), ("b".into(), 0), ("c".into(), 1)]);
 }
 
 #[test]
@@ -137,8 +141,8 @@ fn dropping_the_tail_of_incoming_rows_ends_before_the_missing_cell() {
          f,1,x,,,1\nf,3,x,go,1,2\n",
         &options,
     );
-    assert_eq!(read.panel.ids(), ["a", "b", "c", "d", "f"]);
-    assert_eq!(read.panel.iter().map(|p| p.states.len()).collect::<Vec<_>>(), [2, 1, 1, 2, 1]);
+    let states = by_id(&read.panel, |person| person.states.len());
+    assert_eq!(states, [("a", 2), ("b", 1), ("c", 1), ("d", 2), ("f", 1)].map(|(id, states)| (id.to_string(), states)));
     assert_eq!(counts(&read.repairs), (1, 4, 2 + 2 + 1 + 2 + 1));
     // What only occurred in dropped rows is not a level or action of the panel.
     assert_eq!((read.panel.levels().len(), read.panel.action_names().len()), (1, 1));
@@ -155,8 +159,9 @@ fn dropping_the_tail_of_outgoing_rows_keeps_the_state_before_the_missing_decisio
          d,1,x,go,1,1\nd,2,x,go,NaN,2\n",
         &options,
     );
-    let shapes: Vec<_> = read.panel.iter().map(|p| (p.states.len(), p.actions.len())).collect();
-    assert_eq!(shapes, [(2, 1), (2, 1), (1, 1), (2, 1)]);
+    let shapes = by_id(&read.panel, |person| (person.states.len(), person.actions.len()));
+    let expected = [("a", (2, 1)), ("b", (2, 1)), ("c", (1, 1)), ("d", (2, 1))];
+    assert_eq!(shapes, expected.map(|(id, shape)| (id.to_string(), shape)));
     assert_eq!(counts(&read.repairs), (0, 3, 2));
 }
 
@@ -178,8 +183,16 @@ fn the_reference_file_has_two_hundred_people_with_ten_decisions_each() {
         (panel.levels().names(), panel.action_names().names()),
         (&["0.0".into(), "1.0".into()][..], &["0.0".into(), "1.0".into()][..])
     );
-    assert_eq!(panel.person(0).states[..2], [2.4494547413051793, 2.1948478096842683]);
-    assert_eq!(panel.person(0).rewards[0], 2.6393456895662153);
+    let first = panel.iter().find(|person| person.id == "1.0").expect("the first person of the file");
+    assert_eq!(first.states[..2], [2.4494547413051793, 2.1948478096842683]);
+    assert_eq!(first.rewards[0], 2.6393456895662153);
+}
+
+/// Something of each person, in the order of ids.
+fn by_id<T: Ord>(panel: &Panel, of: impl Fn(Person<'_>) -> T) -> Vec<(String, T)> {
+    let mut found: Vec<(String, T)> = panel.iter().map(|person| (person.id.to_string(), of(person))).collect();
+    found.sort();
+    found
 }
 
 /// People dropped, people cut, rows dropped.
