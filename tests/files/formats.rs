@@ -142,7 +142,10 @@ fn what_was_cut_is_listed_and_a_gap_is_not_a_missing_cell() {
         said.contains(&"person a: 1 of 2 rows dropped, column state1 is missing on line 7".to_string()),
         "{said:?}"
     );
-    assert_eq!(said[1], "person b: 2 of 4 rows dropped, no row between times 2 and 4 (line 4)");
+    assert!(
+        said.contains(&"person b: 2 of 4 rows dropped, no row between times 2 and 4 (line 4)".to_string()),
+        "{said:?}"
+    );
     // Of two cells that are missing the first is named.
     let both = "ID,timestamp,z1,action,reward,state1,state2\na,1,f,,,1,1\na,2,f,go,1,,\nb,1,f,,,1,1\nb,2,f,go,1,1,1\n";
     assert_eq!(read(both, &options).unwrap().repairs.cuts[0].reason, cell("state1"));
