@@ -4,7 +4,6 @@ mod measure;
 
 use counterfair::estimate::Refitter;
 use counterfair::estimate::{Basis, FitSettings, NoiseChoice, fit};
-use counterfair::fair::{Learner, Method, People};
 use counterfair::kernel::numeric::Stream;
 use counterfair::kernel::numeric::person_weights;
 use counterfair::kernel::preprocess::{Sequential, batch};
@@ -45,7 +44,7 @@ fn fit_wide(c: &mut Criterion<ProcessorTime>) {
     }
 }
 
-/// One refit of the default mechanism with weights on people, and 200 of them at once: intervals ask for hundreds.
+/// Refits of the default mechanism with weights on people: intervals ask for hundreds.
 fn refit(c: &mut Criterion<ProcessorTime>) {
     for coordinates in [1, 3, 10] {
         let panel = Shape { people: 1000, horizon: 10, levels: 2, coordinates, actions: 2 }.panel();
@@ -54,19 +53,6 @@ fn refit(c: &mut Criterion<ProcessorTime>) {
         c.bench_function(&format!("refit/coordinates={coordinates}/people=1000/horizon=10"), |b| {
             b.iter(|| refitter.refit(black_box(&weights)));
         });
-        c.bench_function(&format!("refits/coordinates={coordinates}/people=1000/horizon=10/replicates=200"), |b| {
-            b.iter(|| refitter.refits(200, black_box(3)));
-        });
-    }
-}
-
-/// A whole learner without refits and with its 200: what intervals cost beside the policy, as a ratio within one run.
-fn learn(c: &mut Criterion<ProcessorTime>) {
-    let people = People::from(Shape { people: 600, horizon: 12, levels: 3, coordinates: 2, actions: 3 }.panel());
-    for replicates in [0, 200] {
-        let learner = Learner { replicates, splits: 0, ..Learner::new(Method::Ours) };
-        let id = format!("learn/replicates={replicates}/people=600/horizon=12/levels=3/coordinates=2/actions=3");
-        c.bench_function(&id, |b| b.iter(|| learner.learn(black_box(&people))));
     }
 }
 
@@ -78,5 +64,5 @@ fn around(people: [usize; 3], horizon: [usize; 3], levels: [usize; 3]) -> Vec<(u
     all
 }
 
-criterion_group! { name = benches; config = criterion(); targets = reconstruct, fit_means, fit_wide, refit, learn }
+criterion_group! { name = benches; config = criterion(); targets = reconstruct, fit_means, fit_wide, refit }
 criterion_main!(benches);

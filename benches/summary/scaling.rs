@@ -2,9 +2,8 @@
 
 use super::samples::Sample;
 use counterfair::kernel::numeric::Stream;
-use counterfair::kernel::numeric::quantile;
+use counterfair::kernel::numeric::{log_log_slope, quantile};
 use counterfair::report::plot::{Axis, BLUE, Chart, Ink, MUTED, Marker, Series, Span};
-use counterfair::theory::log_log_slope;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;

@@ -1,17 +1,18 @@
 //! The fair value of a policy from recorded people: each is followed again with their own noise, under refits of the mechanism.
 
-use super::own_noise::{Cohort, Recorded, Until, cohorts, noise_of, too_coarse};
+use super::AuditError;
+use super::PanelDraws;
 use super::panel_audit::check;
-use super::{AuditError, PanelDraws};
-use crate::estimate::{Fitted, Refits, replicate_weights};
+use crate::estimate::{Fitted, RefitError, Refitter, replicate_weights};
 use crate::kernel::evaluate::fair_value_by_person;
 use crate::kernel::learn::Agent;
-use crate::kernel::model::{Mechanism, OnScales, Output, Scale};
+use crate::kernel::model::{Exogenous, Mechanism, Output, PanelNoise, abduct_panel};
 use crate::kernel::numeric::Stream;
 use crate::kernel::people::Panel;
+use rand::RngExt;
 use rayon::prelude::*;
 
-/// People who are followed, the policies that decide for them, and the mechanisms they are followed by.
+/// People who are followed, the policies that decide for them, and the people whose mechanism they are followed by.
 pub struct Refitted<'a> {
     /// The policies, in the same order in every fold.
     pub agents: Vec<&'a dyn Agent>,
@@ -19,10 +20,10 @@ pub struct Refitted<'a> {
     pub panel: &'a Panel,
     /// The draws behind what policies do, those of `panel`.
     pub draws: &'a PanelDraws,
-    /// Refits of the mechanism by which they are followed, with the simulation's seed.
-    pub refits: &'a Refits,
-    /// The scale on which each state is recorded; empty where none is.
-    pub scales: &'a [Option<Scale>],
+    /// The mechanism of the people in `fitted`.
+    pub refitter: &'a Refitter,
+    /// The people it was fitted to.
+    pub fitted: &'a Panel,
 }
 
 /// How people are followed.
@@ -30,7 +31,9 @@ pub struct Refitted<'a> {
 pub struct Simulation {
     /// γ.
     pub discount: f64,
-    /// Behind the weights of people, as in the refits.
+    /// B.
+    pub replicates: usize,
+    /// Behind the weights of people, as in a [`Certificate`](crate::estimate::Certificate).
     pub seed: u64,
     /// P(Z = z⁽ᵏ⁾); `None`: the shares among those followed, in each replicate its own.
     pub shares: Option<Vec<f64>>,
@@ -53,14 +56,14 @@ pub enum SimulationError {
     /// Panel, mechanism and agent do not fit.
     #[error(transparent)]
     Audit(#[from] AuditError),
+    /// A refit failed.
+    #[error(transparent)]
+    Refit(#[from] RefitError),
     /// A coordinate that keeps its observed value does not say where other actions would have led it.
     #[error(
         "a coordinate that keeps its observed value in every world does not say what other actions would have made of it"
     )]
     Kept,
-    /// The law of a coordinate's noise cannot be told beside its steps.
-    #[error("a state varies so little beside the steps of its scale that the law of its noise is not known")]
-    TooCoarse,
     /// States or rewards grew without end.
     #[error("people followed with the fitted mechanism overflowed")]
     Overflow,
@@ -83,22 +86,18 @@ pub enum SimulationError {
 /// Those of counterfactual states; means within the fitted class where the policy leads; noise independent over time, and of actions given the past.
 ///
 /// # Errors
-/// [`SimulationError`]; folds whose refits differ in number are followed as far as the shortest goes.
+/// [`SimulationError`].
 pub fn simulated_values(folds: &[Refitted<'_>], settings: &Simulation) -> Result<Vec<SimulatedValue>, SimulationError> {
-    for Refitted { agents, panel, draws, refits, .. } in folds {
+    for Refitted { agents, panel, draws, refitter, .. } in folds {
         for agent in agents {
-            check(panel, refits.fitted(), *agent, draws)?;
+            check(panel, refitter.fitted(), *agent, draws)?;
         }
-        if keeps(refits.fitted()) {
+        if keeps(refitter.fitted()) {
             return Err(SimulationError::Kept);
         }
     }
-    if coarse(folds) {
-        return Err(SimulationError::TooCoarse);
-    }
     let policies = folds.first().map_or(0, |fold| fold.agents.len());
-    let replicates = folds.iter().map(|fold| fold.refits.count()).min().unwrap_or(0);
-    let found: Vec<Vec<[f64; 2]>> = (0..replicates)
+    let found: Vec<Vec<[f64; 2]>> = (0..settings.replicates)
         .into_par_iter()
         .map(|b| replicate(folds, policies, settings, b))
         .collect::<Result<_, SimulationError>>()?;
@@ -116,19 +115,11 @@ fn replicate(
     let weights: Vec<Vec<f64>> = folds.iter().map(|fold| replicate_weights(fold.panel, settings.seed, b)).collect();
     let shares = settings.shares.clone().unwrap_or_else(|| weighted_shares(folds, &weights));
     let (mut sums, mut total) = (vec![[0.0; 2]; policies], 0.0);
-    let refitted: Vec<Fitted> = folds.iter().map(|fold| fold.refits.replicate(b)).collect();
-    let on_scales: Vec<OnScales<&Fitted>> =
-        folds.iter().zip(&refitted).map(|(fold, mechanism)| OnScales::new(mechanism, fold.scales)).collect();
-    let people = folds.iter().zip(&on_scales).zip(&weights);
-    let people = people.map(|((fold, mechanism), weights)| Recorded { panel: fold.panel, mechanism, weights });
-    let people: Vec<Recorded> = people.collect();
-    let noise = noise_of(&people, Stream::new(b as u64).named("noise within categories"));
-    let until = if settings.completed { Until::TheEnd(settings.seed) } else { Until::TheyLeft };
-    for ((fold, own), noise) in folds.iter().zip(&people).zip(&noise) {
-        let Recorded { mechanism, weights, .. } = own;
-        for Cohort { people, draws } in cohorts(fold.panel, fold.draws, noise, until) {
+    for (fold, weights) in folds.iter().zip(&weights) {
+        let mechanism = fold.refitter.replicate(fold.fitted, settings.seed, b)?;
+        for (people, exogenous) in own_noise(&mechanism, fold, settings) {
             for (agent, sums) in fold.agents.iter().zip(&mut sums) {
-                let found = fair_value_by_person(*mechanism, &shares, *agent, &draws, settings.discount);
+                let found = fair_value_by_person(&mechanism, &shares, *agent, &exogenous, settings.discount);
                 for ((&i, j), v) in people.iter().zip(&found.value).zip(&found.fair) {
                     sums[0] += weights[i] * j;
                     sums[1] += weights[i] * v;
@@ -153,28 +144,57 @@ fn weighted_shares(folds: &[Refitted<'_>], weights: &[Vec<f64>]) -> Vec<f64> {
     shares.iter().map(|share| share / total).collect()
 }
 
-/// Whether the steps of some state leave nothing to be known about its noise.
-fn coarse(folds: &[Refitted<'_>]) -> bool {
-    let on_scale = |fold: &Refitted<'_>| OnScales::new(fold.refits.fitted().clone(), fold.scales);
-    let on_scales: Vec<OnScales<Fitted>> = folds.iter().map(on_scale).collect();
-    let equal: Vec<Vec<f64>> = folds.iter().map(|fold| vec![1.0; fold.panel.people()]).collect();
-    let people = folds.iter().zip(&on_scales).zip(&equal);
-    let people = people.map(|((fold, mechanism), weights)| Recorded { panel: fold.panel, mechanism, weights });
-    too_coarse(&people.collect::<Vec<_>>()).is_some()
-}
-
 fn keeps(mechanism: &Fitted) -> bool {
     let outputs = (0..mechanism.state_dim()).flat_map(|j| [Output::First(j), Output::Next(j)]);
     mechanism.noise().is_some_and(|law| outputs.chain([Output::Reward]).any(|output| law.is_kept(output)))
 }
 
+/// The noise of the people who are followed, in groups that are followed equally long; people without a decision are nowhere.
+fn own_noise(mechanism: &Fitted, fold: &Refitted<'_>, settings: &Simulation) -> Vec<(Vec<usize>, Exogenous)> {
+    let (panel, p) = (fold.panel, mechanism.state_dim());
+    let decisions = |i: usize| panel.decisions_of(i).len();
+    let PanelNoise { states, rewards } = abduct_panel(mechanism, panel);
+    let horizon = (0..panel.people()).map(decisions).max().unwrap_or(0);
+    let mut groups = Vec::new();
+    let horizons = if settings.completed { horizon..horizon + 1 } else { 1..horizon + 1 };
+    for horizon in horizons.filter(|&horizon| horizon > 0) {
+        let member = |&i: &usize| if settings.completed { decisions(i) > 0 } else { decisions(i) == horizon };
+        let people: Vec<usize> = (0..panel.people()).filter(member).collect();
+        if people.is_empty() {
+            continue;
+        }
+        let n = people.len();
+        let (mut all_states, mut all_rewards) = (vec![0.0; (horizon + 1) * n * p], vec![0.0; horizon * n]);
+        let mut uniforms = vec![0.0; horizon * n];
+        for t in 0..horizon {
+            let there: Vec<usize> = people.iter().copied().filter(|&i| decisions(i) > t).collect();
+            for (place, &i) in people.iter().enumerate() {
+                let mut rng =
+                    Stream::new(settings.seed).named("borrowed noise").index(t as u64).named(&panel.ids()[i]).rng();
+                let from = if decisions(i) > t { i } else { there[rng.random_range(0..there.len())] };
+                let (state, decision) = (panel.states_of(from).start + t, panel.decisions_of(from).start + t);
+                let to = (t * n + place) * p;
+                all_states[to..to + p].copy_from_slice(&states[state * p..(state + 1) * p]);
+                all_rewards[t * n + place] = rewards[decision];
+                uniforms[t * n + place] = if from == i { fold.draws.uniforms[decision] } else { rng.random() };
+            }
+        }
+        // Where the last decision leads is computed and not looked at; the noise need only be possible.
+        all_states.copy_within((horizon - 1) * n * p..horizon * n * p, horizon * n * p);
+        let levels = people.iter().map(|&i| panel.level_codes()[i]).collect();
+        let coins = people.iter().map(|&i| fold.draws.coins[i]).collect();
+        groups.push((people, Exogenous::given(levels, coins, all_states, all_rewards, uniforms, p)));
+    }
+    groups
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::{Basis, FitSettings, Refitter};
+    use crate::estimate::{Basis, FitSettings};
     use crate::kernel::learn::{Deployed, Policy, UniformlyRandom};
     use crate::kernel::model::worlds::{Linear, ThreeLevels};
-    use crate::kernel::model::{Exogenous, Noise, World, abduct, predict, simulate};
+    use crate::kernel::model::{Noise, World, abduct, predict, simulate};
     use crate::kernel::preprocess::{StateOnly, Unaware};
 
     /// 1 where the first coordinate is above 0.4, else 0.
@@ -196,11 +216,11 @@ mod tests {
     }
 
     fn settings() -> Simulation {
-        Simulation { discount: 0.7, seed: 5, shares: None, completed: false }
+        Simulation { discount: 0.7, replicates: 4, seed: 5, shares: None, completed: false }
     }
 
-    /// People of a world, every third cut short, and refits of their mechanism.
-    fn recorded(world: &impl World, people: usize) -> (Panel, PanelDraws, Refits) {
+    /// People of a world, every third cut short, and their refitter.
+    fn recorded(world: &impl World, people: usize) -> (Panel, PanelDraws, Refitter) {
         let whole = simulate(world, &Exogenous::draw(world, people, 5, Stream::new(41)));
         let p = whole.state_dim();
         let mut builder =
@@ -217,19 +237,18 @@ mod tests {
         }
         let panel = builder.finish();
         let refitter = Refitter::new(&panel, &FitSettings { basis: Basis::Linear, ..FitSettings::default() }).unwrap();
-        let refits = refitter.refits(4, 5).unwrap();
         let draws = PanelDraws::draw(&panel, Stream::new(42));
-        (panel, draws, refits)
+        (panel, draws, refitter)
     }
 
     #[test]
     fn who_does_not_look_at_people_gains_nothing_and_who_does_gains_something() {
         let world = ThreeLevels::new(0.9);
-        let (panel, draws, refits) = recorded(&world, 150);
+        let (panel, draws, refitter) = recorded(&world, 150);
         let random = Deployed::new(Unaware { state_dim: 2 }, UniformlyRandom { actions: 3 });
         let above = Deployed::new(Unaware { state_dim: 2 }, Above(3));
         let agents: Vec<&dyn Agent> = vec![&random, &above];
-        let fold = Refitted { agents, panel: &panel, draws: &draws, refits: &refits, scales: &[] };
+        let fold = Refitted { agents, panel: &panel, draws: &draws, refitter: &refitter, fitted: &panel };
         for completed in [false, true] {
             let found = simulated_values(std::slice::from_ref(&fold), &Simulation { completed, ..settings() }).unwrap();
             let gained =
@@ -244,12 +263,12 @@ mod tests {
     #[test]
     fn people_are_followed_as_by_hand() {
         let world = Linear::new(1.0);
-        let (panel, draws, refits) = recorded(&world, 40);
+        let (panel, draws, refitter) = recorded(&world, 40);
         let agent = Deployed::new(Unaware { state_dim: 1 }, Above(2));
-        let fold = Refitted { agents: vec![&agent], panel: &panel, draws: &draws, refits: &refits, scales: &[] };
+        let fold = Refitted { agents: vec![&agent], panel: &panel, draws: &draws, refitter: &refitter, fitted: &panel };
         let shares = vec![0.3, 0.7];
         let found = simulated_values(&[fold], &Simulation { shares: Some(shares.clone()), ..settings() }).unwrap();
-        let (mechanism, weights) = (refits.replicate(2), replicate_weights(&panel, 5, 2));
+        let (mechanism, weights) = (refitter.replicate(&panel, 5, 2).unwrap(), replicate_weights(&panel, 5, 2));
         let (mut value, mut fair) = (0.0, 0.0);
         for (person, w) in panel.iter().zip(&weights) {
             let noise: Noise = abduct(&mechanism, person);
@@ -281,9 +300,8 @@ mod tests {
         let keep = crate::estimate::OutputSet::default().with(1).unwrap();
         let refitter =
             Refitter::new(&panel, &FitSettings { basis: Basis::Linear, keep, ..FitSettings::default() }).unwrap();
-        let refits = refitter.refits(4, 5).unwrap();
         let agent = Deployed::new(Unaware { state_dim: 2 }, Above(3));
-        let fold = Refitted { agents: vec![&agent], panel: &panel, draws: &draws, refits: &refits, scales: &[] };
+        let fold = Refitted { agents: vec![&agent], panel: &panel, draws: &draws, refitter: &refitter, fitted: &panel };
         assert_eq!(simulated_values(&[fold], &settings()), Err(SimulationError::Kept));
     }
 }

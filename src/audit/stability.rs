@@ -1,7 +1,7 @@
 //! How much of a policy would be another one had other people been recorded.
 
 use crate::kernel::numeric::Stream;
-use crate::kernel::people::{Panel, folds};
+use crate::kernel::people::Panel;
 
 /// How two policies, each learned from half of the people, differ over the recorded decisions.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -79,10 +79,20 @@ pub fn stability<E>(
     })
 }
 
-/// Two halves of the people, of every level and of all, each in the order of the panel.
+/// Two halves of the people: within each level, those whose hash of (stream, id) comes first, and the others.
+///
+/// People are in the order of the panel in both. The draw does not depend on that order.
 fn halves(panel: &Panel, stream: Stream) -> (Vec<usize>, Vec<usize>) {
-    let half = folds(panel.ids(), panel.level_codes(), stream, 2);
-    (0..panel.people()).partition(|&i| half[i] == 1)
+    use rand::Rng;
+    let hash = |i: usize| stream.named(&panel.ids()[i]).rng().next_u64();
+    let mut first = vec![false; panel.people()];
+    for level in 0..panel.levels().len() as u32 {
+        let mut members: Vec<usize> = (0..panel.people()).filter(|&i| panel.level_codes()[i] == level).collect();
+        members.sort_by_key(|&i| (hash(i), &panel.ids()[i]));
+        let half = members.len() / 2;
+        members[..half].iter().for_each(|&i| first[i] = true);
+    }
+    (0..panel.people()).partition(|&i| first[i])
 }
 
 /// The first best action.

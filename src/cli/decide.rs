@@ -6,7 +6,7 @@ use super::lines::{LONGEST_LINE, Lines};
 use super::log::Log;
 use super::output::{harmless_json, warn};
 use counterfair::fair::OnError;
-use counterfair::fair::{Deployment, Explain, HISTORY, MemoryFile, Policy, Reservation};
+use counterfair::fair::{Deployment, Explain, HISTORY, MemoryFile, Policy};
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
@@ -44,8 +44,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     if let (Err(why), false) = (policy.fitness(), arguments.serve_anyway) {
         return Err(CliError::NotServed { file: name.to_string(), why });
     }
-    let stopping = policy.reservations().into_iter().filter(Reservation::stops_use);
-    warn(&stopping.map(|reason| format!("{name}: {reason}")).collect::<Vec<_>>());
+    warn(&policy.reservations().iter().map(|reason| format!("{name}: {reason}")).collect::<Vec<_>>());
     let deployment = match &arguments.memory {
         None => policy.deploy(),
         Some(file) => {

@@ -12,9 +12,11 @@ pub enum CliError {
     #[error(transparent)]
     Optimum(#[from] OptimumError),
     #[error(transparent)]
-    Run(#[from] counterfair::reproduction::RunError),
+    Reproduce(#[from] super::reproduce::ReproduceError),
     #[error(transparent)]
     Results(#[from] counterfair::report::paper::ResultsError),
+    #[error(transparent)]
+    Study(#[from] super::studies::StudyError),
     #[error(transparent)]
     Folder(#[from] counterfair::report::study::FolderError),
     #[error("{file}: {source}")]
@@ -60,6 +62,7 @@ through_the_front_door!(
 
 impl CliError {
     pub fn is_broken_pipe(&self) -> bool {
-        matches!(self, Self::Io(error) if error.kind() == std::io::ErrorKind::BrokenPipe)
+        use super::reproduce::ReproduceError;
+        matches!(self, Self::Io(error) | Self::Reproduce(ReproduceError::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe)
     }
 }

@@ -3,17 +3,16 @@
 use super::error::CliError;
 use super::large::SampleOptions;
 use super::options::{Missing, ModelOptions, ReadingOptions, say_about};
-use super::output::{say, say_json, table, warn};
+use super::output::{decimal, say, say_json, table, warn};
 use super::program::{NamedCommand, PolicyOptions};
 use super::progress::{EVALUATE, stages};
 use counterfair::audit::recorded::StayingModel;
 use counterfair::audit::recorded::{Dropout, RecordedSettings, RecordedValue, Resampled};
 use counterfair::fair::study::Bounded;
-use counterfair::fair::{Audit, AuditSettings, Caution, JUDGED, Policy};
+use counterfair::fair::{Audit, AuditSettings, JUDGED, Policy};
 use counterfair::kernel::numeric::Estimate;
 use counterfair::kernel::numeric::Law;
 use counterfair::kernel::people::Panel;
-use counterfair::report::number::{self, plain, with_bounds};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -25,9 +24,6 @@ const TAKEN: [&str; 3] = [JUDGED, "received", "Random"];
 
 /// The confidence of everything printed.
 const CONFIDENCE: f64 = 0.95;
-
-/// The title of a column of estimates.
-const ESTIMATE: &str = "estimate [95 % interval]";
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -122,7 +118,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         say_json(&summary)?;
     } else {
         say(as_tables(&policy, people.panel(), &audit, arguments.weighs()).trim_end())?;
-        warn(&said(&audit.cautions));
+        warn(&audit.warnings);
     }
     Ok(())
 }
@@ -166,9 +162,17 @@ fn subtracted(name: &str) -> &str {
     if name == "received" { "what people received" } else { name }
 }
 
-/// A row with an estimate and its interval.
+fn from_to(low: f64, high: f64) -> String {
+    format!("{} to {}", decimal(low, 4), decimal(high, 4))
+}
+
+fn cells(mean: f64, (low, high): (f64, f64)) -> Vec<String> {
+    let interval = if low.is_finite() { from_to(low, high) } else { "unknown".into() };
+    vec![decimal(mean, 4), interval]
+}
+
 fn row(name: String, mean: f64, interval: (f64, f64)) -> Vec<String> {
-    vec![name, if interval.0.is_finite() { with_bounds(mean, interval, 4) } else { plain(mean, 4) }]
+    [vec![name], cells(mean, interval)].concat()
 }
 
 /// Adds a line to a text.
@@ -191,20 +195,19 @@ fn as_tables(policy: &Policy, panel: &Panel, audit: &Audit, weighed: bool) -> St
         resampled("policy, fitted Q evaluation".into(), &judged.value),
         match &judged.doubly_robust {
             Ok(e) => row("policy, doubly robust".into(), e.mean, e.interval(CONFIDENCE)),
-            Err(reason) => vec!["policy, doubly robust".into(), format!("not given: {reason}")],
+            Err(reason) => vec!["policy, doubly robust".into(), "not given".into(), reason.to_string()],
         },
         resampled("what people received".into(), &values.received),
     ];
     rows.extend(values.policies.iter().filter(|p| p.name != JUDGED).map(|p| resampled(p.name.clone(), &p.value)));
     rows.extend(judged.minus.iter().map(|d| resampled(format!("policy minus {}", subtracted(&d.from)), &d.value)));
     let title = format!("value over the recorded horizon, γ = {}", policy.manifest.discount);
-    line!(out, "{}", table(&[&title, ESTIMATE], rows));
+    line!(out, "{}", table(&[&title, "estimate", "95 % interval"], rows));
     let (low, high) = values.allowed;
     line!(
         out,
-        "rewards allow values from {} to {}; {} people, up to {} decisions",
-        plain(low, 4),
-        plain(high, 4),
+        "rewards allow values from {}; {} people, up to {} decisions",
+        from_to(low, high),
         values.people,
         values.horizon
     );
@@ -226,14 +229,15 @@ fn as_tables(policy: &Policy, panel: &Panel, audit: &Audit, weighed: bool) -> St
             let rows = law.pairs.iter().map(|((a, b), share)| {
                 row(format!("{} against {}", name(*a), name(*b)), share.mean(), share.interval(CONFIDENCE))
             });
-            line!(out, "{}", table(&["decisions that differ between worlds", ESTIMATE], rows));
+            line!(out, "{}", table(&["decisions that differ between worlds", "share", "95 % interval"], rows));
             let Bounded { number, upper } = Bounded::from(&law.metric);
-            let interval = number.interval.unwrap_or(law.interval(CONFIDENCE));
+            let (low, high) = number.interval.unwrap_or(law.interval(CONFIDENCE));
             line!(
                 out,
-                "CF metric {}: at most {} with 95 % confidence, if noise is as modelled",
-                with_bounds(law.mean(), interval, 4),
-                plain(upper, 4)
+                "CF metric {}, interval {}: at most {} with 95 % confidence, if noise is as modelled",
+                decimal(law.mean(), 4),
+                from_to(low, high),
+                decimal(upper, 4)
             );
             if let Some(bound) = law.finite_sample_bound {
                 line!(out, "at most {bound:.4} for any number of judged people");
@@ -243,9 +247,10 @@ fn as_tables(policy: &Policy, panel: &Panel, audit: &Audit, weighed: bool) -> St
     }
     line!(
         out,
-        "at least {} whatever the noise (parity gap at the first decision {})",
-        plain(gap.interval.0, 4),
-        with_bounds(gap.estimate, gap.interval, 4)
+        "at least {} whatever the noise (parity gap at the first decision {}, interval {})",
+        decimal(gap.interval.0, 4),
+        decimal(gap.estimate, 4),
+        from_to(gap.interval.0, gap.interval.1)
     );
     if let Some(sensitivity) = &audit.sensitivity {
         add_sensitivity(&mut out, sensitivity);
@@ -258,7 +263,7 @@ fn as_tables(policy: &Policy, panel: &Panel, audit: &Audit, weighed: bool) -> St
         row.extend(by_action.iter().map(|rate| match rate {
             Some(rate) => {
                 let (low, high) = rate.interval(CONFIDENCE);
-                with_bounds(rate.mean, (low.max(0.0), high.min(1.0)), 3)
+                format!("{:.3} ({:.3} to {:.3})", rate.mean, low.max(0.0), high.min(1.0))
             }
             None => "no decision".into(),
         }));
@@ -287,16 +292,9 @@ fn add_staying(out: &mut String, staying: &StayingModel) {
 
 fn add_sensitivity(out: &mut String, sensitivity: &counterfair::fair::Sensitivity) {
     let curve = |curve: &counterfair::audit::sensitivity::Curve| {
-        curve.at.iter().zip(curve.means()).map(|(x, y)| vec![format!("{x}"), plain(y, 4)]).collect::<Vec<_>>()
+        curve.at.iter().zip(curve.means()).map(|(x, y)| vec![format!("{x}"), decimal(y, 4)]).collect::<Vec<_>>()
     };
-    line!(
-        out,
-        "{}",
-        table(
-            &["correlation ρ of noise between worlds", "CF metric along recorded histories"],
-            curve(&sensitivity.correlation)
-        )
-    );
+    line!(out, "{}", table(&["correlation ρ of noise between worlds", "CF metric"], curve(&sensitivity.correlation)));
     for (name, crossing) in &sensitivity.crossings {
         match crossing {
             Some(at) => line!(out, "below ρ = {at:.2} the policy is no fairer than {name}"),
@@ -306,16 +304,11 @@ fn add_sensitivity(out: &mut String, sensitivity: &counterfair::fair::Sensitivit
     line!(
         out,
         "{}",
-        table(
-            &["share λ of the groups' difference that is causal", "CF metric along recorded histories"],
-            curve(&sensitivity.share)
-        )
+        table(&["share λ of the groups' difference that is causal", "CF metric"], curve(&sensitivity.share))
     );
     if !sensitivity.confounding.is_empty() {
-        let rows = sensitivity
-            .confounding
-            .iter()
-            .map(|(gamma, bounds)| vec![format!("{gamma}"), number::interval(*bounds, 4)]);
+        let rows =
+            sensitivity.confounding.iter().map(|(gamma, (low, high))| vec![format!("{gamma}"), from_to(*low, *high)]);
         line!(out, "{}", table(&["hidden confounding of actions up to Γ", "value minus what people received"], rows));
         match sensitivity.tipping {
             Some(gamma) if gamma <= 1.0 => {
@@ -341,12 +334,8 @@ fn of_estimate(estimate: &Estimate) -> Value {
     })
 }
 
-fn said(cautions: &[Caution]) -> Vec<String> {
-    cautions.iter().map(|caution| caution.says.clone()).collect()
-}
-
 fn as_json(policy: &Policy, panel: &Panel, audit: &Audit) -> Value {
-    let Audit { values, accepted, unfairness, parity_gap: gap, rates, own_people, cautions, sensitivity } = audit;
+    let Audit { values, accepted, unfairness, parity_gap: gap, rates, own_people, warnings, sensitivity } = audit;
     let judged = judged(audit);
     let name = |k: usize| panel.levels().name(k);
     let doubly_robust = match &judged.doubly_robust {
@@ -404,7 +393,7 @@ fn as_json(policy: &Policy, panel: &Panel, audit: &Audit) -> Value {
         "value": value, "difference": differences, "allowed": values.allowed,
         "weights": judged.weights, "propensity": values.propensity, "staying": values.staying,
         "cf_metric": cf_metric, "total_variation": total_variation, "pairs": pairs, "parity_gap": parity_gap,
-        "action_shares": shares, "sensitivity": sensitivity, "learned_from_these_people": own_people, "warnings": said(cautions),
+        "action_shares": shares, "sensitivity": sensitivity, "learned_from_these_people": own_people, "warnings": warnings,
     });
     if let Some(accepted) = accepted {
         evaluation["accepted"] = json!(accepted);

@@ -98,7 +98,7 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
     std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
-/// Refuses to replace a file without `--overwrite`.
+/// Refuses to replace a file unless it was said.
 ///
 /// # Errors
 /// [`CliError::Argument`], where there is a regular file.

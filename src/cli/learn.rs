@@ -61,7 +61,7 @@ pub struct Arguments {
     #[arg(long, help_heading = "Output")]
     overwrite: bool,
     /// Save the policy even if learning diverged, had not settled or was rank-deficient; or if the data leave nothing to learn, a state is kept
-    /// or recorded in steps that are no even scale: the file then says so, and `decide` repeats it
+    /// or recorded in categories: the file then says so, and `decide` repeats it
     #[arg(long, help_heading = "Output")]
     save_anyway: bool,
     /// Print the summary as JSON
@@ -209,7 +209,6 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
 
 /// Reservations as one reason not to save.
 fn in_one_line(reservations: &[Reservation]) -> Result<(), String> {
-    let reasons = reservations.iter().filter(|reservation| reservation.stops_use()).map(Reservation::to_string);
-    let reasons: Vec<String> = reasons.collect();
+    let reasons: Vec<String> = reservations.iter().map(Reservation::to_string).collect();
     if reasons.is_empty() { Ok(()) } else { Err(reasons.join("; and ")) }
 }

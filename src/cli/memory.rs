@@ -72,7 +72,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
             let mut memory = MemoryFile::inspect(&file.memory)?;
             for id in id {
                 if memory.get(id)?.is_none() {
-                    return Err(CliError::Argument(format!("nothing is remembered of {id}; no one was forgotten")));
+                    return Err(CliError::Argument(format!("nothing is remembered of {id}; nobody was forgotten")));
                 }
             }
             memory.put(&id.iter().map(|id| (id.clone(), None)).collect::<HashMap<_, _>>())?;

@@ -1,14 +1,5 @@
 //! The command line: arguments in, library calls, files and tables out.
-//!
-//! | what | file |
-//! |---|---|
-//! | one command each | `study`, `learn`, `evaluate`, `decide`, `memory`, `preprocess`, `simulate`, `reproduce`, `verify`, `optimum`, `report` |
-//! | options that commands share | `options`, `choice`, `large`, `program`, `studies` |
-//! | which files a command reads and writes | `files` |
-//! | the lines that `decide` reads, and its log | `lines`, `log` |
-//! | what is printed: results, progress, errors | `output`, `progress`, `error` |
 
-mod choice;
 mod decide;
 mod error;
 mod evaluate;
@@ -26,7 +17,6 @@ mod program;
 mod progress;
 mod report;
 mod reproduce;
-mod show;
 mod simulate;
 mod studies;
 mod study;
@@ -69,8 +59,6 @@ enum Command {
     Learn(learn::Arguments),
     /// How good and how fair a policy is on a file
     Evaluate(evaluate::Arguments),
-    /// What a policy does: which action at which value of a state, group by group
-    Show(show::Arguments),
     /// Use a policy: JSON lines in, decisions out
     Decide(decide::Arguments),
     /// Look after the file in which `decide --memory` remembers people
@@ -96,8 +84,8 @@ pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match arguments.command {
         None => output::say(Arguments::command().render_help()).map_err(Into::into),
-        Some(Command::Reproduce(arguments)) => reproduce::reproduce(&arguments),
-        Some(Command::Merge(arguments)) => reproduce::merge(&arguments),
+        Some(Command::Reproduce(arguments)) => reproduce::reproduce(&arguments).map_err(Into::into),
+        Some(Command::Merge(arguments)) => reproduce::merge(&arguments).map_err(Into::into),
         Some(Command::Verify(arguments)) => match verify::run(&arguments) {
             Ok(code) => return code,
             Err(error) => Err(error),
@@ -105,7 +93,6 @@ pub fn main() -> ExitCode {
         Some(Command::Optimum(arguments)) => optimum::run(&arguments),
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
         Some(Command::Study(arguments)) => study::run(&arguments),
-        Some(Command::Show(arguments)) => show::run(&arguments),
         Some(Command::Preprocess(arguments)) => preprocess::run(&arguments),
         Some(Command::Learn(arguments)) => learn::run(&arguments),
         Some(Command::Evaluate(arguments)) => evaluate::run(&arguments),

@@ -1,16 +1,16 @@
 //! `counterfair optimum`: the best values there are in the paper's worlds.
 
-use super::choice::{Choices, one_of};
 use super::error::CliError;
 use super::output::{say, table};
 use super::progress::stage;
+use clap::ValueEnum;
 use counterfair::theory::optimum::{Bounded, PaperWorld, optimum};
 
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The world of supplement F.2
-    #[arg(long, value_parser = one_of(WORLDS))]
-    world: PaperWorld,
+    #[arg(long, value_enum)]
+    world: WorldName,
     /// Strength δ of the sensitive attribute
     #[arg(long, allow_negative_numbers = true)]
     delta: f64,
@@ -22,15 +22,23 @@ pub struct Arguments {
     json: bool,
 }
 
-const WORLDS: &Choices<PaperWorld> = &[("linear", "", PaperWorld::Linear), ("nonlinear", "", PaperWorld::Nonlinear)];
+#[derive(Clone, Copy, ValueEnum)]
+enum WorldName {
+    Linear,
+    Nonlinear,
+}
 
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let found = stage("solving", || optimum(arguments.world, arguments.delta, arguments.gamma))?;
+    let world = match arguments.world {
+        WorldName::Linear => PaperWorld::Linear,
+        WorldName::Nonlinear => PaperWorld::Nonlinear,
+    };
+    let found = stage("solving", || optimum(world, arguments.delta, arguments.gamma))?;
     let price = found.price_of_fairness();
     if arguments.json {
         let bounded = |b: Bounded| serde_json::json!({ "value": b.value, "error": b.error });
         let summary = serde_json::json!({
-            "world": arguments.world.to_string(),
+            "world": arguments.world.to_possible_value().map(|v| v.get_name().to_string()),
             "delta": arguments.delta, "gamma": arguments.gamma,
             "fair": bounded(found.fair), "full": bounded(found.full), "price_of_fairness": bounded(price),
         });

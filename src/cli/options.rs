@@ -1,17 +1,16 @@
 //! Options that several commands share: where data come from and what to fit.
 
-use super::choice::{Choices, one_of};
 use super::error::CliError;
 use super::output::{note, note_wrapped, warn};
 use clap::{Args, ValueEnum};
 use counterfair::estimate::{Basis, FitSettings, LevelCode, NoiseChoice, OutputSet, Pooling};
 use counterfair::fair::{People, Preprocessing};
 use counterfair::files::{
-    Columns, Decimal, Encoding, MissingRepair, ReadOptions, Repairs, RowConvention, StepLength, TextFormat,
+    Columns, Decimal, Encoding, MissingRepair, ReadOptions, RowConvention, StepLength, TextFormat,
 };
-use counterfair::kernel::model::Scale;
 use counterfair::kernel::numeric::Stream;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// A file of people followed over time.
 #[derive(Args)]
@@ -21,8 +20,8 @@ pub struct DataOptions {
     #[arg(long, value_name = "FILE")]
     pub data: PathBuf,
     /// Whether a row holds the action and reward that led to its state, or those that followed it [default: as people's first rows show]
-    #[arg(long, value_parser = one_of(ROWS))]
-    pub rows: Option<RowConvention>,
+    #[arg(long, value_enum)]
+    pub rows: Option<Rows>,
     #[command(flatten)]
     pub reading: ReadingOptions,
     /// Column of the person
@@ -50,15 +49,14 @@ fn column(name: &str) -> Result<String, std::convert::Infallible> {
     Ok(name.trim().into())
 }
 
-/// Row conventions.
-pub const ROWS: &Choices<RowConvention> = &[
-    (
-        "incoming",
-        "Row t is s_t with the action and reward that led to it; blank on a person's first row",
-        RowConvention::Incoming,
-    ),
-    ("outgoing", "Row t is s_t, a_t, r_t", RowConvention::Outgoing),
-];
+/// The row convention, as the command line spells it.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Rows {
+    /// Row t is s_t with the action and reward that led to it; blank on a person's first row
+    Incoming,
+    /// Row t is s_t, a_t, r_t
+    Outgoing,
+}
 
 /// How a file is written, and what to do where it is not whole.
 #[derive(Args)]
@@ -72,11 +70,11 @@ pub struct ReadingOptions {
     #[arg(long, value_name = "STEP")]
     pub step: Option<StepLength>,
     /// What separates cells: comma, semicolon, tab or one character [default: as the header shows]
-    #[arg(long, value_name = "NAME", value_parser = separator, hide_short_help = true)]
-    pub separator: Option<u8>,
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    pub separator: Option<Separator>,
     /// Whether numbers have a decimal point or comma [default: as they show]
-    #[arg(long, value_parser = one_of(DECIMALS), hide_short_help = true)]
-    pub decimal: Option<Decimal>,
+    #[arg(long, value_enum, hide_short_help = true)]
+    pub decimal: Option<DecimalName>,
     /// How letters are stored [default: UTF-8, or UTF-16 where the file shows it]
     #[arg(long, value_enum, hide_short_help = true)]
     pub encoding: Option<EncodingName>,
@@ -98,19 +96,34 @@ pub enum Missing {
     Weigh,
 }
 
-/// The byte between two cells.
-fn separator(text: &str) -> Result<u8, String> {
-    match (text, text.as_bytes()) {
-        ("comma", _) => Ok(b','),
-        ("semicolon", _) => Ok(b';'),
-        ("tab", _) => Ok(b'\t'),
-        (_, &[byte]) if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\r\n.".contains(&byte) => Ok(byte),
-        _ => Err(format!("{text:?} is none of comma, semicolon, tab, and no single character such as |")),
+/// A separator, as the command line spells it.
+#[derive(Clone, Copy)]
+pub struct Separator(u8);
+
+impl FromStr for Separator {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.as_bytes()) {
+            ("comma", _) => Ok(Self(b',')),
+            ("semicolon", _) => Ok(Self(b';')),
+            ("tab", _) => Ok(Self(b'\t')),
+            (_, &[byte]) if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\r\n.".contains(&byte) => {
+                Ok(Self(byte))
+            }
+            _ => Err(format!("{text:?} is none of comma, semicolon, tab, and no single character such as |")),
+        }
     }
 }
 
-/// Decimal signs.
-const DECIMALS: &Choices<Decimal> = &[("point", "1.5", Decimal::Point), ("comma", "1,5", Decimal::Comma)];
+/// Decimal signs, as the command line spells them.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum DecimalName {
+    /// 1.5
+    Point,
+    /// 1,5
+    Comma,
+}
 
 /// Encodings, as the command line spells them.
 #[derive(Clone, Copy, ValueEnum)]
@@ -131,8 +144,11 @@ impl ReadingOptions {
             missing: self.missing.into(),
             step: self.step,
             format: TextFormat {
-                separator: self.separator,
-                decimal: self.decimal,
+                separator: self.separator.map(|Separator(byte)| byte),
+                decimal: self.decimal.map(|decimal| match decimal {
+                    DecimalName::Point => Decimal::Point,
+                    DecimalName::Comma => Decimal::Comma,
+                }),
                 encoding: self.encoding.map(|encoding| match encoding {
                     EncodingName::Utf8 => Encoding::Utf8,
                     EncodingName::Utf16 => Encoding::Utf16,
@@ -140,6 +156,15 @@ impl ReadingOptions {
                 }),
             },
             ..ReadOptions::default()
+        }
+    }
+}
+
+impl From<Rows> for RowConvention {
+    fn from(rows: Rows) -> Self {
+        match rows {
+            Rows::Incoming => Self::Incoming,
+            Rows::Outgoing => Self::Outgoing,
         }
     }
 }
@@ -167,7 +192,7 @@ impl DataOptions {
 
     /// How the file is to be read.
     pub fn options(&self) -> ReadOptions {
-        let rows = self.rows.unwrap_or_default();
+        let rows = self.rows.map_or(RowConvention::default(), Rows::into);
         ReadOptions { columns: self.columns(), rows, find_rows: self.rows.is_none(), ..self.reading.options() }
     }
 
@@ -189,26 +214,7 @@ impl DataOptions {
 }
 
 /// Cuts that are listed on a terminal; the rest is counted, and `--json` has them all.
-const LISTED: usize = 20;
-
-/// What was cut on request: how many people, of them so many at a missing time; of the cuts that are known the first, by name.
-pub fn say_repairs(repairs: &Repairs, (cuts, gaps): (usize, usize), elsewhere: &str) {
-    if repairs.is_none() {
-        return;
-    }
-    note(format_args!(
-        "repaired: {} rows dropped; {} people truncated, {} removed; {gaps} at a time that is not there, {} at a missing cell",
-        repairs.rows_dropped,
-        repairs.people_cut,
-        repairs.people_dropped,
-        cuts - gaps
-    ));
-    let listed = repairs.cuts.len().min(LISTED);
-    repairs.cuts.iter().take(listed).for_each(|cut| note(format_args!("  {cut}")));
-    if listed > 0 && cuts > listed {
-        note(format_args!("  and {} more people{elsewhere}", cuts - listed));
-    }
-}
+pub const LISTED: usize = 20;
 
 /// What was found out about a file, what was cut on request, and what is odd about it.
 pub fn say_about(people: &People) {
@@ -218,7 +224,21 @@ pub fn say_about(people: &People) {
     if let Some(sample) = people.sample() {
         note_wrapped(format_args!("{}: {sample}", people.name()));
     }
-    say_repairs(&people.repairs(), people.cuts(), " (--json lists them all)");
+    let repairs = people.repairs();
+    let (cuts, gaps) = people.cuts();
+    if !repairs.is_none() {
+        note(format_args!(
+            "repaired: {} rows dropped; {} people truncated, {} removed; {gaps} at a time that is not there, {} at a missing cell",
+            repairs.rows_dropped,
+            repairs.people_cut,
+            repairs.people_dropped,
+            cuts - gaps
+        ));
+        repairs.cuts.iter().take(LISTED).for_each(|cut| note(format_args!("  {cut}")));
+        if repairs.cuts.len() > LISTED {
+            note(format_args!("  and {} more people (--json lists them all)", repairs.cuts.len() - LISTED));
+        }
+    }
     warn(&people.remarks());
 }
 
@@ -227,26 +247,22 @@ pub fn say_about(people: &People) {
 #[command(next_help_heading = "Model")]
 pub struct ModelOptions {
     /// The mechanism: spline, linear, poly:D, trig or neural
-    #[arg(long, default_value = "spline", value_name = "MODEL", value_parser = basis)]
-    pub model: Basis,
+    #[arg(long, default_value = "spline", value_name = "MODEL")]
+    pub model: Model,
     /// One regression for all groups, one for each, or as held-out people decide
-    #[arg(long, value_parser = one_of(FITS), default_value = "chosen", hide_short_help = true)]
-    pub fit: Pooling,
+    #[arg(long, value_enum, default_value_t = FitKind::Chosen, hide_short_help = true)]
+    pub fit: FitKind,
     /// How groups enter a pooled regression
-    #[arg(long, value_parser = one_of(CODES), default_value = "indicator", hide_short_help = true)]
-    pub level_code: LevelCode,
+    #[arg(long, value_enum, default_value_t = Code::Indicator, hide_short_help = true)]
+    pub level_code: Code,
     /// How noise is carried from group to group: the model that predicts held-out people best, or one of the three. A state with few values
     /// stays additive when chosen and takes the model asked for otherwise; its counterfactual states are not to be believed either way
-    #[arg(long, value_parser = one_of(NOISES), default_value = "chosen")]
-    pub noise: NoiseChoice,
+    #[arg(long, value_enum, default_value_t = Noise::Chosen)]
+    pub noise: Noise,
     /// State columns (or `reward`) kept as observed in every group's counterfactual state. Unfairness that goes through them is then accepted by assumption, not
     /// measured: no bound of it is given and no policy is recommended
     #[arg(long, value_delimiter = ',', value_name = "COLUMN", value_parser = column)]
     pub keep: Vec<String>,
-    /// The scale on which a state is recorded, as `pain=0..10` or in steps of a half `pain=0..10/0.5`; of the others it is seen in the data.
-    /// Other groups' worlds are recorded on it too, and a person's noise is drawn within its steps
-    #[arg(long = "scale", value_name = "STATE=LOW..HIGH[/STEP]", value_delimiter = ',', value_parser = state_scale)]
-    pub scales: Vec<(String, Scale)>,
     /// Population weight of each group in sorted order, instead of the shares in the file
     #[arg(long, value_delimiter = ',', value_name = "P", hide_short_help = true)]
     pub weights: Vec<f64>,
@@ -255,62 +271,81 @@ pub struct ModelOptions {
     pub seed: u64,
 }
 
-/// Pooled or not.
-const FITS: &Choices<Pooling> = &[
-    ("pooled", "One regression in which the group interacts with state and action", Pooling::Pooled),
-    ("per-level", "One regression per group", Pooling::PerLevel),
-    (
-        "chosen",
-        "Together, unless held-out people are predicted better one group at a time by more than chance; networks are fitted per group",
-        Pooling::Cautious,
-    ),
-];
+/// Pooled or not, as the command line spells it.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum FitKind {
+    /// One regression in which the group interacts with state and action
+    Pooled,
+    /// One regression per group
+    PerLevel,
+    /// Together, unless held-out people are predicted better one group at a time by more than chance; networks are fitted per group
+    Chosen,
+}
 
-/// Noise models.
-const NOISES: &Choices<NoiseChoice> = &[
-    ("additive", "Noise is added, as in the paper", NoiseChoice::Additive),
-    (
-        "scale",
-        "The spread of noise depends on the group, and on state and action where that predicts better",
-        NoiseChoice::Scale,
-    ),
-    ("rank", "Noise has a shape of its own in each group: ranks are carried over", NoiseChoice::Rank),
-    (
-        "chosen",
-        "For each state by a score on held-out people, the simpler model unless another is better by a standard error",
-        NoiseChoice::Chosen,
-    ),
-];
+/// Noise models, as the command line spells them.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Noise {
+    /// Noise is added, as in the paper
+    Additive,
+    /// The spread of noise depends on the group, and on state and action where that predicts better
+    Scale,
+    /// Noise has a shape of its own in each group: ranks are carried over
+    Rank,
+    /// For each state by a score on held-out people, the simpler model unless another is better by a standard error
+    Chosen,
+}
 
-/// Level codes.
-const CODES: &Choices<LevelCode> = &[
-    ("indicator", "Indicators of the groups", LevelCode::Indicator),
-    ("number", "The number that a group's name spells, and its powers", LevelCode::Number),
-];
+/// Level coding, as the command line spells it.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Code {
+    /// Indicators of the groups
+    Indicator,
+    /// The number that a group's name spells, and its powers
+    Number,
+}
 
-/// The functions of the state.
-fn basis(text: &str) -> Result<Basis, String> {
-    match (text, text.strip_prefix("poly:")) {
-        ("spline", _) => Ok(Basis::Spline),
-        ("trig", _) => Ok(Basis::Trigonometric),
-        ("linear", _) => Ok(Basis::Linear),
-        ("neural", _) => Ok(Basis::Neural),
-        (_, Some(degree)) => match degree.parse() {
-            Ok(degree) if degree >= 1 => Ok(Basis::Polynomial(degree)),
-            _ => Err(format!("{degree:?} is not a degree of 1 or more")),
-        },
-        _ => Err(format!("{text:?} is none of spline, linear, poly:D, trig, neural")),
+/// The functions of the state, as the command line spells them.
+#[derive(Clone, Copy)]
+pub struct Model(pub Basis);
+
+impl FromStr for Model {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.strip_prefix("poly:")) {
+            ("spline", _) => Ok(Self(Basis::Spline)),
+            ("trig", _) => Ok(Self(Basis::Trigonometric)),
+            ("linear", _) => Ok(Self(Basis::Linear)),
+            ("neural", _) => Ok(Self(Basis::Neural)),
+            (_, Some(degree)) => match degree.parse() {
+                Ok(degree) if degree >= 1 => Ok(Self(Basis::Polynomial(degree))),
+                _ => Err(format!("{degree:?} is not a degree of 1 or more")),
+            },
+            _ => Err(format!("{text:?} is none of spline, linear, poly:D, trig, neural")),
+        }
     }
 }
 
 impl ModelOptions {
     fn settings(&self, people: &People) -> Result<FitSettings, CliError> {
         Ok(FitSettings {
-            basis: self.model,
-            pooling: self.fit,
-            code: self.level_code,
+            basis: self.model.0,
+            pooling: match self.fit {
+                FitKind::Pooled => Pooling::Pooled,
+                FitKind::PerLevel => Pooling::PerLevel,
+                FitKind::Chosen => Pooling::Cautious,
+            },
+            code: match self.level_code {
+                Code::Indicator => LevelCode::Indicator,
+                Code::Number => LevelCode::Number,
+            },
             stream: Stream::new(self.seed).named("mechanism"),
-            noise: self.noise,
+            noise: match self.noise {
+                Noise::Additive => NoiseChoice::Additive,
+                Noise::Scale => NoiseChoice::Scale,
+                Noise::Rank => NoiseChoice::Rank,
+                Noise::Chosen => NoiseChoice::Chosen,
+            },
             keep: self.kept(people)?,
         })
     }
@@ -337,38 +372,6 @@ impl ModelOptions {
 
     /// `alg:cf:1` with these options.
     pub fn preprocessing(&self, people: &People, folds: Option<usize>) -> Result<Preprocessing, CliError> {
-        let mechanism = self.settings(people)?;
-        Ok(Preprocessing { mechanism, folds, level_weights: self.weights.clone(), scales: self.on_scales(people)? })
+        Ok(Preprocessing { mechanism: self.settings(people)?, folds, level_weights: self.weights.clone() })
     }
-
-    /// The states that `--scale` names, by number.
-    fn on_scales(&self, people: &People) -> Result<Vec<(usize, Scale)>, CliError> {
-        let names = people.state_names();
-        let numbered = |(name, scale): &(String, Scale)| {
-            let state = names.iter().position(|n| n == name).ok_or_else(|| {
-                CliError::Argument(format!("--scale {name}=…: the state columns are {}", names.join(", ")))
-            })?;
-            if self.scales.iter().filter(|(other, _)| other == name).count() > 1 {
-                return Err(CliError::Argument(format!("--scale {name}=…: {name} has more than one scale")));
-            }
-            if self.keep.contains(name) {
-                return Err(CliError::Argument(format!(
-                    "--scale {name}=… with --keep {name}: a state that is kept is not followed in other worlds"
-                )));
-            }
-            Ok((state, *scale))
-        };
-        self.scales.iter().map(numbered).collect()
-    }
-}
-
-/// `pain=0..10` or `pain=0..10/0.5`.
-fn state_scale(text: &str) -> Result<(String, Scale), String> {
-    let form = || format!("{text:?} is not of the form STATE=LOW..HIGH or STATE=LOW..HIGH/STEP");
-    let (name, ends) = text.rsplit_once('=').ok_or_else(form)?;
-    let (low, rest) = ends.split_once("..").ok_or_else(form)?;
-    let (high, step) = rest.split_once('/').unwrap_or((rest, "1"));
-    let number = |text: &str| text.trim().parse::<f64>().map_err(|_| format!("{}: {text:?} is not a number", form()));
-    let scale = Scale::new(number(low)?, number(high)?, number(step)?).map_err(|error| error.to_string())?;
-    Ok((name.trim().into(), scale))
 }

@@ -1,6 +1,8 @@
 //! Tables and the shared summary of a fitted mechanism.
 
-use counterfair::estimate::{Fitted, FittedNoise, NoiseReport};
+use counterfair::estimate::Fitted;
+use counterfair::estimate::FittedNoise;
+use counterfair::estimate::NoiseReport;
 use counterfair::fair::People;
 use counterfair::files::is_treacherous;
 use counterfair::report::{Table, wrapped};
@@ -48,7 +50,7 @@ fn print(text: &str) -> io::Result<()> {
         .map_err(|error| io::Error::new(error.kind(), format!("standard output: {error}")))
 }
 
-/// Prints a remark to standard error; a closed one is not an error.
+/// Prints a remark to standard error; where nobody listens, nobody is told.
 pub fn note(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{}", harmless(&text.to_string(), |c, out| out.extend(c.escape_default())));
 }
@@ -121,6 +123,15 @@ pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Ta
     table
 }
 
+/// A number with so many decimals; one that rounds to zero has no sign.
+pub fn decimal(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(digits) if digits.chars().all(|c| matches!(c, '0' | '.')) => digits.into(),
+        _ => text,
+    }
+}
+
 /// Which noise model each output has and why, where it was looked at.
 pub fn noise_report(fitted: &Fitted) -> Option<&NoiseReport> {
     fitted.fitted_noise().map(FittedNoise::report)
@@ -144,4 +155,17 @@ pub fn mechanism_table(fitted: &Fitted, people: &People) -> Table {
         row
     });
     table(&header.iter().map(String::as_str).collect::<Vec<_>>(), rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_rounds_to_zero_has_no_sign_and_all_else_keeps_its_own() {
+        assert_eq!([-0.0, -1e-17, -0.000_049, 0.000_049].map(|x| decimal(x, 4)), ["0.0000"; 4]);
+        assert_eq!([-0.000_051, -10.0, 0.5].map(|x| decimal(x, 4)), ["-0.0001", "-10.0000", "0.5000"]);
+        assert_eq!([-0.4, -0.6].map(|x| decimal(x, 0)), ["0", "-1"]);
+        assert_eq!([f64::NEG_INFINITY, f64::NAN].map(|x| decimal(x, 2)), ["-inf", "NaN"]);
+    }
 }

@@ -18,7 +18,7 @@ pub struct Arguments {
     memory: MemoryOptions,
     #[command(flatten)]
     model: ModelOptions,
-    /// Cross-fit over this many folds of people, drawn by --seed within each group
+    /// Cross-fit over this many contiguous blocks of people
     #[arg(long, value_name = "K", help_heading = "Model")]
     folds: Option<usize>,
     /// The file to write: the input's columns, with the counterfactual states of all groups as state1, state2, …
@@ -111,11 +111,15 @@ fn run_large(arguments: &Arguments, limit: &TooSmall) -> Result<(), CliError> {
     })?;
     let panel = large.panel();
     let figures = [panel.people(), panel.decisions(), panel.transitions()];
-    arguments.summarize(large.sketch(), figures, &mechanism, &weights, || serde_json::json!({ "sorted": true }))?;
-    if !arguments.json {
-        note(
-            "rows are written person by person, in the order of a hash of their ids, and not in the order of the file",
-        );
+    arguments.summarize(
+        large.sketch(),
+        figures,
+        &mechanism,
+        &weights,
+        || serde_json::json!({ "sorted": large.was_sorted() }),
+    )?;
+    if large.was_sorted() && !arguments.json {
+        note("rows are written in the order of people and times");
     }
     Ok(())
 }

@@ -29,9 +29,6 @@ pub struct Arguments {
     /// File of the comparisons of speed
     #[arg(long, value_name = "FILE", default_value = "benches/peers/results.json")]
     peers: PathBuf,
-    /// Folder of the tests, for the tables that they keep
-    #[arg(long, value_name = "DIR", default_value = "tests")]
-    tests: PathBuf,
     /// First take over the cells of a reproduction, from the folder it wrote; may be repeated
     #[arg(long, value_name = "DIR")]
     cells: Vec<PathBuf>,
@@ -43,16 +40,13 @@ pub struct Arguments {
 /// Writes the paper's inputs.
 pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     debug_assert!(arguments.paper, "the only report there is");
-    let files = Files::default().reading("--peers", [&arguments.peers]);
-    let files = files.reading_in("--proofs", &arguments.proofs);
-    let tables = ["coverage", "estimate", "estimate/noise"].map(|folder| arguments.tests.join(folder));
-    let files = tables.iter().fold(files, |files, folder| files.reading_in("--tests", folder));
+    let files = Files::default().reading("--peers", [&arguments.peers]).reading_in("--proofs", &arguments.proofs);
     let files = arguments.cells.iter().fold(files, |files, folder| files.reading_in("--cells", folder));
     files.reading_in("--results", &arguments.results).filling("--out", &arguments.out, |_| true).check_writable()?;
     let studies = given(None, None)?.studies;
-    // Verdicts that are about to be made anew may be on claims that are no longer made.
+    // Verdicts that are about to be made anew may be on claims that nobody makes any more.
     let read = if arguments.refresh { Results::read_all_but_verdicts } else { Results::read };
-    let mut results = read(&arguments.results, &arguments.peers, &arguments.tests)?;
+    let mut results = read(&arguments.results, &arguments.peers)?;
     let context = Context::new(studies);
     for folder in &arguments.cells {
         let contents = read_results(&folder.join(Shard::WHOLE.file_name()), &context)
@@ -67,7 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     if arguments.refresh || !arguments.cells.is_empty() {
         results.write(&arguments.results)?;
         // What was just written is what counts: digits beyond those that are kept must not reach the paper.
-        results = Results::read(&arguments.results, &arguments.peers, &arguments.tests)?;
+        results = Results::read(&arguments.results, &arguments.peers)?;
     }
     let known = proofs(&arguments.proofs)
         .map_err(|error| CliError::Argument(format!("{}: {error}", arguments.proofs.display())))?;

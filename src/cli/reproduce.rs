@@ -1,17 +1,17 @@
 //! `counterfair reproduce` and `counterfair merge`.
 
-use super::error::CliError;
 use super::files::Files;
 use super::output::{command_line, note, say, width};
 use super::progress::stage;
-use super::studies::given;
+use super::studies::{StudyError, given};
 use clap::Args;
+use counterfair::files::WriteError;
 use counterfair::report::{
     Manifest, Report, Section, learners, real_data, regret, semi, sim_all, theorems as theorems_section,
 };
 use counterfair::reproduction::{
-    Context, DISCOUNT, Finished, Grid, Label, Learner, Merged, PaperWorld, Plan, Progress, Record, Scale, Selection,
-    Shard, Stages, merge as join, run, select,
+    Context, DISCOUNT, Finished, Grid, Label, Learner, Merged, PaperWorld, Plan, Progress, Record, RunError, Scale,
+    Selection, Shard, Stages, merge as join, run, select,
 };
 use counterfair::theory::errata::{errata, recompute};
 use counterfair::theory::optimum::optimum;
@@ -44,7 +44,7 @@ pub struct ReproduceArgs {
     /// Only the k-th of n shares of the cells; join them with `merge`
     #[arg(long, value_name = "K/N", default_value = "1/1")]
     pub shard: Shard,
-    /// How means and action values are fitted; table:learners always takes least squares and networks
+    /// How means and action values are fitted; table:learners takes least squares and networks, whatever is said here
     #[arg(long, value_name = "NAME", default_value = "least-squares")]
     pub learner: Learner,
     /// Small sizes, about a minute on two idle cores; without --only with the claims of the theory that take little time
@@ -78,6 +78,37 @@ pub struct MergeArgs {
     pub partial: bool,
 }
 
+/// Why a reproduction failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReproduceError {
+    /// Cells could not be done or joined.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A study cannot be read.
+    #[error(transparent)]
+    Study(#[from] StudyError),
+    /// The report could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// A file that is read would be written.
+    #[error(transparent)]
+    SameFile(#[from] counterfair::files::SameFile),
+    /// The folder cannot be written to.
+    #[error(transparent)]
+    Folder(#[from] counterfair::report::study::FolderError),
+    /// What was to be printed could not be.
+    #[error(transparent)]
+    Output(#[from] std::io::Error),
+    /// Zero threads or seeds.
+    #[error("--{option} is {value}; it must be at least 1")]
+    Zero {
+        /// The option.
+        option: &'static str,
+        /// Its value.
+        value: u64,
+    },
+}
+
 /// The claims that take little time, and all errata.
 fn swift_rows() -> Examined {
     Examined { theorems: examine(&swift(), |_| {}), errata: recompute(&errata()) }
@@ -86,16 +117,16 @@ fn swift_rows() -> Examined {
 /// Does cells and, unless only a shard was asked for, writes the report; that of a quick run of everything has a section of claims.
 ///
 /// # Errors
-/// [`CliError`].
-pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
+/// Any [`ReproduceError`].
+pub fn reproduce(args: &ReproduceArgs) -> Result<(), ReproduceError> {
     let start = Instant::now();
     for (option, value) in [("threads", args.threads.map(|t| t as u64)), ("seeds", args.seeds)] {
         if let Some(value @ 0) = value {
-            return Err(CliError::Argument(format!("--{option} is {value}; it must be at least 1")));
+            return Err(ReproduceError::Zero { option, value });
         }
     }
     let files = Files::default().reading("--data", &args.data).reading("--star", &args.star);
-    filled(files, &args.out).check_writable()?;
+    check(&filled(files, &args.out))?;
     let (scale, labels) = asked_for(args);
     let given = given(args.data.as_deref(), args.star.as_deref())?;
     let context = Context::new(given.studies);
@@ -127,6 +158,12 @@ fn filled(files: Files, out: &Path) -> Files {
     files.filling("--out", out, |name| name.ends_with(".jsonl")).filling("--out", &out.join("report"), |_| true)
 }
 
+/// What can be seen before any work.
+fn check(files: &Files) -> Result<(), ReproduceError> {
+    files.check()?;
+    Ok(files.check_folders()?)
+}
+
 /// Whether a study that is left out matters to those who asked for these labels.
 fn asks_for_studies(labels: &[Label]) -> bool {
     labels.iter().any(|label| matches!(label, Label::RealData | Label::RealActionPercentage))
@@ -146,12 +183,12 @@ fn asked_for(args: &ReproduceArgs) -> (Scale, Vec<Label>) {
 /// Joins shards and writes the report.
 ///
 /// # Errors
-/// [`CliError`].
-pub fn merge(args: &MergeArgs) -> Result<(), CliError> {
+/// Any [`ReproduceError`].
+pub fn merge(args: &MergeArgs) -> Result<(), ReproduceError> {
     let start = Instant::now();
     let out = args.out.clone().unwrap_or_else(|| args.folders[0].clone());
     let files = Files::default().reading("--data", &args.data).reading("--star", &args.star);
-    filled(files, &out).check_writable()?;
+    check(&filled(files, &out))?;
     let context = Context::new(given(args.data.as_deref(), args.star.as_deref())?.studies);
     let Merged { contents, missing, damaged } = join(&args.folders, &out, &context, args.partial)?;
     for (file, damage) in damaged {
@@ -218,7 +255,7 @@ fn publish(
     sections: Vec<Section>,
     (manifest, stages, start): (Manifest, Stages, Instant),
     out: &Path,
-) -> Result<(), CliError> {
+) -> Result<(), ReproduceError> {
     let report = Report { manifest: manifest.measured(start.elapsed(), stages), sections };
     let page = report.write(&out.join("report"))?;
     say(format!("{}\n{}\nThe report: {}", report.screen(width()), report.manifest.line(), page.display()))?;

@@ -1,12 +1,12 @@
 //! `counterfair simulate`.
 
-use super::choice::{Choices, one_of};
 use super::error::CliError;
 use super::files::Files;
-use super::options::ROWS;
+use super::options::Rows;
 use super::output::{say, say_wrapped};
 use super::progress::stage;
-use counterfair::files::{Columns, RowConvention, write};
+use clap::ValueEnum;
+use counterfair::files::{Columns, write};
 use counterfair::kernel::model::worlds::{NAMES, by_name};
 use counterfair::kernel::model::{Exogenous, try_simulate};
 use counterfair::kernel::numeric::Stream;
@@ -32,8 +32,8 @@ pub struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Row convention of the file [default: incoming; weekly-calls has outgoing rows]
-    #[arg(long, value_parser = one_of(ROWS))]
-    rows: Option<RowConvention>,
+    #[arg(long, value_enum)]
+    rows: Option<Rows>,
     /// The file to write
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -46,11 +46,11 @@ pub struct Arguments {
 #[command(next_help_heading = "Only with --world weekly-calls")]
 struct CallOptions {
     /// How finely scores are recorded [default: integer]
-    #[arg(long, value_parser = one_of(SCALES))]
-    scale: Option<ScoreScale>,
+    #[arg(long, value_enum)]
+    scale: Option<Scale>,
     /// For whom a longer call is better than a brief one [default: some]
-    #[arg(long, value_parser = one_of(EFFECTS))]
-    effect: Option<CallEffect>,
+    #[arg(long, value_enum)]
+    effect: Option<Effect>,
     /// Carry scores on unrounded: only the record is on the scale
     #[arg(long)]
     latent: bool,
@@ -65,19 +65,27 @@ struct CallOptions {
     small_group: bool,
 }
 
-/// How scores are recorded.
-const SCALES: &Choices<ScoreScale> = &[
-    ("exact", "As they are", ScoreScale::Exact),
-    ("half", "0, 0.5, …, 10", ScoreScale::Half),
-    ("integer", "0, 1, …, 10", ScoreScale::Integer),
-];
+/// How scores are recorded, as the command line spells it.
+#[derive(Clone, Copy, ValueEnum)]
+enum Scale {
+    /// As they are
+    Exact,
+    /// 0, 0.5, …, 10
+    Half,
+    /// 0, 1, …, 10
+    Integer,
+}
 
-/// For whom calls are good.
-const EFFECTS: &Choices<CallEffect> = &[
-    ("some", "For people in pain", CallEffect::Some),
-    ("everybody", "For everybody alike", CallEffect::Everybody),
-    ("none", "For no one", CallEffect::None),
-];
+/// For whom calls are good, as the command line spells it.
+#[derive(Clone, Copy, ValueEnum)]
+enum Effect {
+    /// For people in pain
+    Some,
+    /// For everybody alike
+    Everybody,
+    /// For nobody
+    None,
+}
 
 /// The world that is a trial.
 const WEEKLY_CALLS: &str = "weekly-calls";
@@ -95,8 +103,16 @@ impl CallOptions {
             )));
         }
         Ok(WeeklyCalls {
-            scale: self.scale.unwrap_or(ScoreScale::Integer),
-            effect: self.effect.unwrap_or(CallEffect::Some),
+            scale: match self.scale {
+                Some(Scale::Exact) => ScoreScale::Exact,
+                Some(Scale::Half) => ScoreScale::Half,
+                Some(Scale::Integer) | None => ScoreScale::Integer,
+            },
+            effect: match self.effect {
+                Some(Effect::Some) | None => CallEffect::Some,
+                Some(Effect::Everybody) => CallEffect::Everybody,
+                Some(Effect::None) => CallEffect::None,
+            },
             latent: self.latent,
             trait_sd,
             missed_weeks: self.missed_weeks,
@@ -137,7 +153,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
         try_simulate(&*world, &Exogenous::draw(&*world, arguments.n as usize, arguments.t as usize, stream))
     })?;
     let columns = Columns::default();
-    stage("writing", || write(&arguments.out, &panel, &columns, arguments.rows.unwrap_or(RowConvention::Incoming)))?;
+    stage("writing", || write(&arguments.out, &panel, &columns, arguments.rows.unwrap_or(Rows::Incoming).into()))?;
     say(format!(
         "{}: {} people, {} decisions, world {} with δ = {}, seed {}",
         arguments.out.display(),
@@ -157,7 +173,7 @@ fn weekly_calls(arguments: &Arguments) -> Result<(), CliError> {
     if arguments.delta.is_some() {
         return refuse("--delta", "the strength of its attribute is part of the trial");
     }
-    if arguments.rows == Some(RowConvention::Incoming) {
+    if matches!(arguments.rows, Some(Rows::Incoming)) {
         return refuse("--rows incoming", "a row holds the scores before a call, the call and what followed");
     }
     let trial = arguments.calls.trial()?;

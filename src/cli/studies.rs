@@ -1,10 +1,34 @@
 //! The studies that results may be about: those that come with the program, or the user's.
 
-use super::error::CliError;
-use counterfair::files::{ReadOptions, read};
+use counterfair::files::{DataError, ReadOptions, read};
 use counterfair::report::Section;
-use counterfair::reproduction::{Attribute, Origin, Study};
+use counterfair::reproduction::{Attribute, Origin, StarError, Study};
+use std::io;
 use std::path::{Path, PathBuf};
+
+/// Why a study cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum StudyError {
+    /// A file of the user's.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A file that cannot be read.
+    #[error("{path}: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file that is not the STAR extract.
+    #[error("{path}, as the STAR extract: {source}")]
+    Star {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: StarError,
+    },
+}
 
 /// Studies, and what a report must say about those that are not there.
 pub struct Given {
@@ -20,8 +44,8 @@ const STAR: &str = "tests/fixtures/star/star_long.csv";
 /// The user's study, or the stand-in and Project STAR.
 ///
 /// # Errors
-/// [`CliError`], with the file.
-pub fn given(data: Option<&Path>, star: Option<&Path>) -> Result<Given, CliError> {
+/// [`StudyError`].
+pub fn given(data: Option<&Path>, star: Option<&Path>) -> Result<Given, StudyError> {
     if let Some(path) = data {
         return Ok(Given { studies: vec![from_file(path)?], left_out: None });
     }
@@ -29,11 +53,8 @@ pub fn given(data: Option<&Path>, star: Option<&Path>) -> Result<Given, CliError
     let Some(path) = star.map(Path::to_path_buf).or_else(checkout) else {
         return Ok(Given { studies, left_out: Some(left_out()) });
     };
-    let file = path.display().to_string();
-    let text = std::fs::read(&path).map_err(|source| CliError::Read { file: file.clone(), source })?;
-    studies.push(
-        Study::star(&text).map_err(|problem| CliError::Argument(format!("{file}, as the STAR extract: {problem}")))?,
-    );
+    let text = std::fs::read(&path).map_err(|source| StudyError::Read { path: path.clone(), source })?;
+    studies.push(Study::star(&text).map_err(|source| StudyError::Star { path, source })?);
     Ok(Given { studies, left_out: None })
 }
 
@@ -59,7 +80,7 @@ fn left_out() -> Section {
     }
 }
 
-fn from_file(path: &Path) -> Result<Study, CliError> {
+fn from_file(path: &Path) -> Result<Study, StudyError> {
     let read = read(path, &ReadOptions::default())?;
     let (panel, names) = (read.panel, read.layout.state_names());
     let codes = panel.level_codes().to_vec();

@@ -159,7 +159,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CliError> {
     say_wrapped(report::sentence(&found))?;
     say_wrapped(report::recommendation(&found))?;
     say(format_args!("The page: {}", page.display()))?;
-    warn(&found.cautions.iter().map(|caution| caution.says.clone()).collect::<Vec<_>>());
+    warn(&found.cautions);
     Ok(())
 }
 

@@ -17,9 +17,7 @@ pub(super) struct Bends {
     columns: usize,
     /// The column of the design of each free column.
     free: Vec<usize>,
-    /// The level that each column of X₀ and X₁ is about; `None` for columns that all levels share.
-    owners: Vec<Option<usize>>,
-    /// Where the functions of each term begin that has all of them, terms of one level first.
+    /// Where the functions of each term begin that has all of them.
     starts: Vec<usize>,
     /// C.
     terms: RidgeFactor,
@@ -47,24 +45,17 @@ impl Bends {
             straight[start + 1..=start + size].fill(false);
             start += spline.count();
         }
-        let (mut free, mut owners, mut whole, mut column) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        let (mut free, mut starts, mut full, mut column) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for term in &design.terms {
             if !bent.is_empty() && term.functions == design.basis.count() {
-                whole.push((column, term));
+                starts.push(column);
+                full.push(term);
             }
-            let own = (0..term.functions).filter(|&k| straight[k]).map(|k| column + k);
-            free.extend(own);
-            owners.resize(free.len(), term.owner());
+            free.extend((0..term.functions).filter(|&k| straight[k]).map(|k| column + k));
             column += term.functions;
         }
-        // Terms of different levels are never there together, so C has no entry between them where they come first, and bends of one level stay 0 at
-        // the others.
-        whole.sort_by_key(|(_, term)| term.owner().is_none());
-        let width = (column - free.len()) / whole.len().max(1);
-        owners.extend(whole.iter().flat_map(|(_, term)| vec![term.owner(); width]));
-        let (starts, full): (Vec<usize>, Vec<&Term>) = whole.into_iter().unzip();
         let terms = RidgeFactor::new(&sum_of_products(design, &full), &vec![0.0; full.len()])?;
-        Some(Self { columns: column, free, owners, starts, terms, splines })
+        Some(Self { columns: column, free, starts, terms, splines })
     }
 
     /// Columns of X₀.
@@ -75,11 +66,6 @@ impl Bends {
     /// Columns of X₁.
     pub fn penalised(&self) -> usize {
         self.columns - self.free.len()
-    }
-
-    /// The level that each column of [X₀ X₁] is about, and is 0 without; `None` for columns that all levels share.
-    pub fn owners(&self) -> &[Option<usize>] {
-        &self.owners
     }
 
     /// Appends a row of X, with whatever stands behind its columns, in the order [X₀ X₁ …].
@@ -226,28 +212,6 @@ mod tests {
                 let expected = turned[at / width] * turned[at % width];
                 approx::assert_relative_eq!(*found, expected, max_relative = 1e-11, epsilon = 1e-14);
             }
-        });
-    }
-
-    #[test]
-    fn columns_of_one_level_are_zero_at_the_others() {
-        with_design(|design| {
-            let bends = Bends::new(design).unwrap();
-            let (mut functions, mut row, mut turned) = (vec![0.0; design.basis.count()], vec![], vec![]);
-            let mut seen = vec![false; bends.owners().len()];
-            for (level, state, action) in [(0, [1.3, 2.0], 0), (2, [-0.4, 0.7], 1), (1, [3.0, 2.9], 0)] {
-                row.clear();
-                turned.clear();
-                design.push_row(level, &state, action, &mut functions, &mut row);
-                bends.push(&row, &mut turned);
-                for ((x, owner), seen) in turned.iter().zip(bends.owners()).zip(&mut seen) {
-                    assert!(*x == 0.0 || owner.is_none_or(|owner| owner == level), "{x} of {owner:?} at {level}");
-                    *seen |= *x != 0.0 && owner.is_some();
-                }
-            }
-            let numbered = !design.terms.iter().any(|term| term.owner().is_some());
-            let (own, at_own) = (bends.owners().iter().flatten().count(), seen.iter().filter(|seen| **seen).count());
-            assert!(if numbered { own == 0 } else { own > 0 && at_own > own / 2 }, "{own} {at_own}");
         });
     }
 }

@@ -1,7 +1,7 @@
 //! What one pass over people says about all of them.
 
 use super::FitError;
-use super::cross_validation::steps;
+use super::cross_validation::{FoldCounts, steps};
 use super::gain::stride;
 use crate::kernel::people::{People, Shape, try_each};
 
@@ -12,6 +12,7 @@ pub(super) struct Census {
     decisions: Vec<DecisionCounts>,
     /// Each state coordinate that follows a state, and each reward that one follows.
     outputs: Vec<SquareSums>,
+    pub folds: FoldCounts,
     /// The range of each state coordinate.
     pub low: Vec<f64>,
     pub high: Vec<f64>,
@@ -55,6 +56,7 @@ impl Census {
             first: FirstStates::new(levels, p),
             decisions: vec![DecisionCounts::default(); levels],
             outputs: vec![SquareSums::default(); p + 1],
+            folds: FoldCounts::new(levels),
             low: vec![f64::INFINITY; p],
             high: vec![f64::NEG_INFINITY; p],
             sample: vec![],
@@ -63,6 +65,7 @@ impl Census {
         try_each(people, |block| {
             for person in block.iter() {
                 let level = person.level as usize;
+                census.folds.meet(person.level);
                 census.first.add(level, &person.states[..p], 1.0);
                 census.decisions[level].with_next += steps(&person, p);
                 census.decisions[level].all += person.actions.len();

@@ -1,11 +1,11 @@
 //! What a policy file keeps of the people it was learned from: how their mechanism might have come out.
 
 use super::refit::{RefitError, Refitter};
-use super::refits::{Outputs, Refits, count_of_numbers, weights, with_numbers};
 use super::{Fitted, FittedNoise, Means};
 use crate::kernel::model::Mechanism;
-use crate::kernel::numeric::Packed;
+use crate::kernel::numeric::{Packed, Stream, person_weights};
 use crate::kernel::people::Panel;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// A mechanism and B draws of it with random weights on people ([`Refitter::draw`]): a sample of mechanisms that the learning data do not
@@ -35,21 +35,23 @@ impl Certificate {
     /// # Errors
     /// [`RefitError`].
     pub fn new(refitter: &Refitter, panel: &Panel, replicates: usize, seed: u64) -> Result<Self, RefitError> {
-        Ok(Self::of(&refitter.refits(replicates, seed)?, panel))
-    }
-
-    /// What is kept of the refits of a panel's people.
-    pub fn of(refits: &Refits, panel: &Panel) -> Self {
-        let (numbers, noises) = refits.of_states();
-        Self {
+        let refits: Vec<(Vec<f64>, Option<FittedNoise>)> = (0..replicates)
+            .into_par_iter()
+            .map(|b| {
+                let refitted = refitter.replicate(panel, seed, b)?;
+                Ok((state_numbers(&refitted), refitted.noise.filter(|noise| !noise.is_additive())))
+            })
+            .collect::<Result<_, RefitError>>()?;
+        let (numbers, noises): (Vec<_>, Vec<_>) = refits.into_iter().unzip();
+        Ok(Self {
             people: panel.people(),
-            seed: refits.seed(),
+            seed,
             fingerprint: fingerprint(panel),
-            replicates: refits.count(),
-            mechanism: refits.fitted().clone(),
-            numbers: Packed::new(numbers),
-            noises,
-        }
+            replicates,
+            mechanism: refitter.fitted().clone(),
+            numbers: Packed::new(numbers.into_iter().flatten()),
+            noises: noises.into_iter().flatten().collect(),
+        })
     }
 
     /// N, the people behind it.
@@ -72,8 +74,8 @@ impl Certificate {
     /// # Panics
     /// If there is no such refit.
     pub fn replicate(&self, b: usize) -> Fitted {
-        let size = count_of_numbers(&self.mechanism, Outputs::States);
-        let mut refitted = with_numbers(&self.mechanism, &self.numbers.slice(b * size, size), Outputs::States);
+        let size = numbers_count(&self.mechanism);
+        let mut refitted = with_state_numbers(&self.mechanism, &self.numbers.slice(b * size, size));
         if let Some(noise) = self.noises.get(b) {
             refitted.noise = Some(noise.clone());
         }
@@ -100,9 +102,30 @@ impl Certificate {
             && self.noises.iter().all(|noise| {
                 noise.is_consistent(self.mechanism.state_dim, self.mechanism.levels(), self.mechanism.actions)
             })
-            && count_of_numbers(&self.mechanism, Outputs::States).checked_mul(self.replicates)
-                == Some(self.numbers.len())
+            && numbers_count(&self.mechanism).checked_mul(self.replicates) == Some(self.numbers.len())
     }
+}
+
+impl Refitter {
+    /// The b-th mechanism that a [`Certificate`] of this seed keeps, with rewards and in full precision.
+    ///
+    /// `panel` is the one that was fitted.
+    ///
+    /// # Errors
+    /// [`RefitError`].
+    pub fn replicate(&self, panel: &Panel, seed: u64, b: usize) -> Result<Fitted, RefitError> {
+        self.draw(&weights(panel, seed, b), replicate_stream(seed, b))
+    }
+}
+
+/// Exp(1) weights by (seed, replicate, id).
+pub(crate) fn weights(panel: &Panel, seed: u64, b: usize) -> Vec<f64> {
+    person_weights(panel.ids(), replicate_stream(seed, b))
+}
+
+/// What the b-th replicate is drawn from.
+fn replicate_stream(seed: u64, b: usize) -> Stream {
+    Stream::new(seed).named("people").index(b as u64)
 }
 
 /// A hash of who is in a panel and where they were, the same in every order of people.
@@ -117,14 +140,51 @@ fn fingerprint(panel: &Panel) -> u64 {
     panel.iter().map(person).fold(0, u64::wrapping_add)
 }
 
+/// How many numbers [`state_numbers`] has.
+fn numbers_count(fitted: &Fitted) -> usize {
+    let (p, actions) = (fitted.state_dim, fitted.actions);
+    let functions = |level| fitted.basis(level).map_or(0, super::StateBasis::count);
+    (0..fitted.levels()).map(|level| p + actions * p * functions(level)).sum()
+}
+
+/// Initial means, then the coefficients of the next state at each level and action; nets have none of these.
+fn state_numbers(fitted: &Fitted) -> Vec<f64> {
+    let mut numbers: Vec<f64> = fitted.initial.concat();
+    if let Means::Table(table) = &fitted.means {
+        for (level, by_action) in table.coefficients().iter().enumerate() {
+            let size = fitted.state_dim * table.basis(level).count();
+            by_action.iter().for_each(|c| numbers.extend_from_slice(&c[..size]));
+        }
+    }
+    numbers
+}
+
+/// The mechanism with its state means replaced.
+fn with_state_numbers(fitted: &Fitted, numbers: &[f64]) -> Fitted {
+    let mut changed = fitted.clone();
+    let mut numbers = numbers.iter().copied();
+    for (x, new) in changed.initial.iter_mut().flatten().zip(numbers.by_ref()) {
+        *x = new;
+    }
+    if let Means::Table(table) = &fitted.means {
+        let mut coefficients = table.coefficients().to_vec();
+        for (level, by_action) in coefficients.iter_mut().enumerate() {
+            let size = fitted.state_dim * table.basis(level).count();
+            for c in by_action {
+                c[..size].fill_with(|| numbers.next().expect("as many numbers as coefficients"));
+            }
+        }
+        changed.means = Means::Table(table.with_coefficients(coefficients));
+    }
+    changed
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::refits::replicate_stream;
     use super::*;
     use crate::estimate::{Basis, FitSettings, Pooling};
     use crate::kernel::model::worlds::ThreeLevels;
     use crate::kernel::model::{Exogenous, simulate};
-    use crate::kernel::numeric::Stream;
 
     fn panel() -> Panel {
         let world = ThreeLevels::new(0.8);

@@ -1,8 +1,9 @@
 //! Cross-fitting: every person is preprocessed with a mechanism that has not seen them.
 
 use crate::estimate::{FitError, FitSettings, Fitted, fit};
-use crate::kernel::people::{Panel, folds};
+use crate::kernel::people::Panel;
 use crate::kernel::preprocess::{Augmented, Experience, Sequential, StateOverflow, batch};
+use std::ops::Range;
 
 /// Why a panel cannot be cross-fitted.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -33,31 +34,42 @@ pub enum CrossFitError {
     },
 }
 
-/// `alg:cf:1` with cross-fitting: each of `count` folds is processed with the mechanism (and initial means) fitted on the others. The weights
+/// Contiguous blocks of people in file order; the first N mod K of them have one person more.
+///
+/// # Errors
+/// [`CrossFitError::Folds`] unless 2 ≤ K ≤ N.
+pub fn folds(people: usize, folds: usize) -> Result<Vec<Range<usize>>, CrossFitError> {
+    if folds < 2 || folds > people {
+        return Err(CrossFitError::Folds { folds, people });
+    }
+    let (size, longer) = (people / folds, people % folds);
+    let start = |fold: usize| fold * size + fold.min(longer);
+    Ok((0..folds).map(|fold| start(fold)..start(fold + 1)).collect())
+}
+
+/// `alg:cf:1` with cross-fitting: each fold is processed with the mechanism (and initial means) fitted on the others. The weights
 /// P̂(Z) are given, and come from everybody.
 ///
 /// # Errors
-/// [`CrossFitError`]: unless 2 ≤ `count` ≤ N, and when the people outside a fold do not determine a mechanism.
+/// [`CrossFitError`].
 pub fn cross_fitted_batch(
     panel: &Panel,
     settings: &FitSettings,
     weights: &[f64],
     count: usize,
 ) -> Result<Experience<Augmented>, CrossFitError> {
-    let people = panel.people();
-    if count < 2 || count > people {
-        return Err(CrossFitError::Folds { folds: count, people });
-    }
-    let fold_of = folds(panel.ids(), panel.level_codes(), settings.stream.named("cross-fitting"), count);
-    let part = |fold: usize| {
-        let (own, others): (Vec<usize>, Vec<usize>) = (0..people).partition(|&i| fold_of[i] == fold);
+    let mut parts = Vec::new();
+    for (index, fold) in folds(panel.people(), count)?.into_iter().enumerate() {
+        let others: Vec<usize> = (0..panel.people()).filter(|i| !fold.contains(i)).collect();
         let mechanism: Fitted =
-            fit(&panel.select(&others), settings).map_err(|source| CrossFitError::Fit { fold: fold + 1, source })?;
-        let experience = batch(&Sequential::new(mechanism, weights.to_vec()), &panel.select(&own))
-            .map_err(|source| CrossFitError::Overflow { fold: fold + 1, source })?;
-        Ok((own, experience))
-    };
-    Ok(Experience::put_together(&(0..count).map(part).collect::<Result<Vec<_>, _>>()?))
+            fit(&panel.select(&others), settings).map_err(|source| CrossFitError::Fit { fold: index + 1, source })?;
+        let sequential = Sequential::new(mechanism, weights.to_vec());
+        let own: Vec<usize> = fold.collect();
+        let part = batch(&sequential, &panel.select(&own))
+            .map_err(|source| CrossFitError::Overflow { fold: index + 1, source })?;
+        parts.push(part);
+    }
+    Ok(Experience::concatenate(parts))
 }
 
 #[cfg(test)]
@@ -68,6 +80,15 @@ mod tests {
     use crate::kernel::model::{Exogenous, simulate};
     use crate::kernel::numeric::Stream;
     use crate::kernel::people::{Labels, PanelBuilder, Person};
+
+    #[test]
+    fn folds_are_contiguous_and_the_first_ones_are_longer() {
+        assert_eq!(folds(11, 3), Ok(vec![0..4, 4..8, 8..11]));
+        assert_eq!(folds(4, 4), Ok(vec![0..1, 1..2, 2..3, 3..4]));
+        assert_eq!(folds(5, 2), Ok(vec![0..3, 3..5]));
+        assert_eq!(folds(4, 5), Err(CrossFitError::Folds { folds: 5, people: 4 }));
+        assert_eq!(folds(4, 1), Err(CrossFitError::Folds { folds: 1, people: 4 }));
+    }
 
     fn settings() -> FitSettings {
         FitSettings { basis: Basis::Polynomial(1), pooling: Pooling::PerLevel, ..FitSettings::default() }
@@ -92,9 +113,11 @@ mod tests {
         let (panel, weights) = (panel(91), vec![0.2, 0.3, 0.5]);
         let found = cross_fitted_batch(&panel, &settings(), &weights, 4).unwrap();
         assert_eq!((found.people(), found.width()), (91, 6));
-        let folds = folds(panel.ids(), panel.level_codes(), settings().stream.named("cross-fitting"), 4);
+        // 91 = 23 + 23 + 23 + 22.
+        let borders = [0, 23, 46, 69, 91];
         for i in [0, 22, 23, 45, 46, 68, 69, 90] {
-            let others: Vec<usize> = (0..91).filter(|&j| folds[j] != folds[i]).collect();
+            let fold = borders.iter().rposition(|&start| start <= i).unwrap();
+            let others: Vec<usize> = (0..borders[fold]).chain(borders[fold + 1]..91).collect();
             let mechanism = fit(&panel.select(&others), &settings()).unwrap();
             let alone = batch(&Sequential::new(mechanism, weights.clone()), &panel.select(&[i])).unwrap();
             let views = found.views_of(i);
@@ -106,21 +129,19 @@ mod tests {
 
     #[test]
     fn the_fold_that_cannot_be_fitted_is_named() {
-        // Level 1 has a single person, without whom nothing is known of it.
+        // Only the second fold, people 2 and 3 of 6, has anybody of level 1.
         let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(1), 1).unwrap();
         for i in 0..6u32 {
-            let (id, level, s) = (i.to_string(), u32::from(i == 2), f64::from(i * i));
+            let (id, level, s) = (i.to_string(), u32::from(i / 2 == 1), f64::from(i * i));
             let person = Person { id: &id, level, states: &[s, 0.5 * s], actions: &[0], rewards: &[s] };
             builder.push(person).unwrap();
         }
-        let panel = builder.finish();
-        let alone = folds(panel.ids(), panel.level_codes(), settings().stream.named("cross-fitting"), 3)[2];
-        let error = cross_fitted_batch(&panel, &settings(), &[0.5, 0.5], 3).unwrap_err();
-        assert!(matches!(error, CrossFitError::Fit { fold, .. } if fold == alone + 1), "{error}");
-        for count in [1, 7] {
-            let error = cross_fitted_batch(&panel, &settings(), &[0.5, 0.5], count).unwrap_err();
-            assert_eq!(error, CrossFitError::Folds { folds: count, people: 6 });
-        }
+        let error = cross_fitted_batch(&builder.finish(), &settings(), &[0.5, 0.5], 3).unwrap_err();
+        assert!(matches!(error, CrossFitError::Fit { fold: 2, .. }), "{error}");
+        assert!(matches!(
+            cross_fitted_batch(&panel(5), &settings(), &[0.2, 0.3, 0.5], 6),
+            Err(CrossFitError::Folds { .. })
+        ));
     }
 
     #[test]
@@ -136,10 +157,7 @@ mod tests {
                 Person { id: &id, level, states: &[s, s * f64::from(1 + i % 2)], actions: &[0], rewards: &[s] };
             builder.push(person).unwrap();
         }
-        let panel = builder.finish();
-        let own = folds(panel.ids(), panel.level_codes(), settings().stream.named("cross-fitting"), 4)[0];
-        let error = cross_fitted_batch(&panel, &settings(), &[0.5, 0.5], 4).unwrap_err();
-        let is_named = |fold: usize, source: &StateOverflow| fold == own + 1 && source.id == "a";
-        assert!(matches!(&error, CrossFitError::Overflow { fold, source } if is_named(*fold, source)), "{error}");
+        let error = cross_fitted_batch(&builder.finish(), &settings(), &[0.5, 0.5], 4).unwrap_err();
+        assert!(matches!(&error, CrossFitError::Overflow { fold: 1, source } if source.id == "a"), "{error}");
     }
 }

@@ -4,20 +4,64 @@ use super::basis::StateBasis;
 use super::bends::Bends;
 use super::design::Design;
 use super::spline::NaturalSpline;
+use crate::kernel::numeric::Gram;
 use crate::kernel::numeric::ridge_path::{RidgePath, squares_of_gram, squares_of_rows};
-use crate::kernel::numeric::{Gram, Stream};
-use crate::kernel::people::{BlocksError, People, Person, folds_of};
+use crate::kernel::people::Person;
 
 /// Knots of a spline, at quantiles of the states. The penalty decides how much of them is used; a dozen are enough for any function that
 /// the noise of such studies lets one see.
 const KNOTS: usize = 12;
 
-/// Folds of people by which fits are judged.
-pub(super) const FOLDS: usize = 5;
+/// Folds of people.
+const FOLDS: usize = 5;
 
-/// The fold of each person.
-pub(super) fn fold_of_each(people: &dyn People, stream: Stream) -> Result<Vec<usize>, BlocksError> {
-    folds_of(people, stream.named("folds"), FOLDS)
+/// Gives people their folds: i mod 5, so that sorted files do not put one kind of people into one fold.
+///
+/// Files in which levels take turns can: of 40 levels in turn, the people of one are 40 apart and would all be in one fold, without which
+/// nothing is known of their level. Where some level would lie in a single fold, people are counted within their level instead. So people are met
+/// first: how many each level has, and in which folds their places would put them.
+pub(super) struct FoldCounts {
+    place: usize,
+    met: Vec<(usize, [bool; FOLDS])>,
+}
+
+impl FoldCounts {
+    pub fn new(levels: usize) -> Self {
+        Self { place: 0, met: vec![(0, [false; FOLDS]); levels] }
+    }
+
+    /// Meets the next person.
+    pub fn meet(&mut self, level: u32) {
+        let (count, folds) = &mut self.met[level as usize];
+        *count += 1;
+        folds[self.place % FOLDS] = true;
+        self.place += 1;
+    }
+
+    /// What gives each person their fold, once all people were met.
+    pub fn counter(&self) -> FoldCounter {
+        let is_bunched =
+            |(count, folds): &(usize, [bool; FOLDS])| *count > 1 && folds.iter().filter(|f| **f).count() == 1;
+        let within_levels = self.met.iter().any(is_bunched);
+        FoldCounter { within_levels, place: 0, met: vec![0; self.met.len()] }
+    }
+}
+
+/// The fold of one person after another.
+#[derive(Clone)]
+pub(super) struct FoldCounter {
+    within_levels: bool,
+    place: usize,
+    met: Vec<usize>,
+}
+
+impl FoldCounter {
+    pub fn next(&mut self, level: u32) -> usize {
+        let z = level as usize;
+        self.met[z] += 1;
+        self.place += 1;
+        if self.within_levels { (z + self.met[z]) % FOLDS } else { (self.place - 1) % FOLDS }
+    }
 }
 
 /// Rows multiplied at a time.
@@ -268,7 +312,6 @@ impl Slopes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::people::{Labels, PanelBuilder};
 
     #[test]
     fn the_steepest_slope_adds_up_over_coordinates() {
@@ -285,6 +328,33 @@ mod tests {
         let basis = StateBasis::Spline(vec![NaturalSpline::new(vec![2.0, 4.0, 8.0]).unwrap()]);
         approx::assert_relative_eq!(Slopes::of(&basis).largest(&[0.0, 0.0, 1.0]), 0.625, max_relative = 1e-6);
         approx::assert_relative_eq!(Slopes::of(&basis).largest(&[0.0, -3.0, 1.0]), 1.0, max_relative = 1e-6);
+    }
+
+    use super::super::census::Census;
+    use crate::kernel::people::{Labels, Panel, PanelBuilder};
+
+    fn folds_of(panel: &Panel) -> Vec<usize> {
+        let mut counter = Census::of(panel).unwrap().folds.counter();
+        panel.level_codes().iter().map(|&z| counter.next(z)).collect()
+    }
+
+    #[test]
+    fn levels_that_take_turns_are_spread_over_the_folds() {
+        let folds = |levels: u32, people: u32| {
+            let mut builder = PanelBuilder::new(Labels::numbered(levels as usize), Labels::numbered(1), 1).unwrap();
+            for i in 0..people {
+                let (id, level) = (i.to_string(), i % levels);
+                builder.push(Person { id: &id, level, states: &[0.1, 0.2], actions: &[0], rewards: &[1.0] }).unwrap();
+            }
+            folds_of(&builder.finish())
+        };
+        assert_eq!(folds(3, 7), [0, 1, 2, 3, 4, 0, 1], "by place where that serves");
+        let found = folds(10, 50);
+        for level in 0..10 {
+            let mut own: Vec<usize> = (0..5).map(|turn| found[10 * turn + level]).collect();
+            own.sort_unstable();
+            assert_eq!(own, [0, 1, 2, 3, 4], "level {level}");
+        }
     }
 
     #[test]
@@ -326,16 +396,16 @@ mod tests {
         let penalty = 0.01;
         let bends = Bends::new(&design).unwrap();
         let mut sums = FoldSums::new(&design, &bends, panel.transitions());
-        let folds = fold_of_each(&panel, Stream::new(4)).unwrap();
+        let folds = folds_of(&panel);
         design.people(&panel).for_each(|(i, person)| sums.add(&design, &bends, folds[i], &person));
         let judged = Judged::new(&design, sums.finish(&bends), bends, &[penalty]).unwrap();
         for (output, error) in judged.errors.iter().enumerate() {
             // Everybody's decisions: the fold, the functions of the state, and what followed.
             let decisions = || {
-                panel.iter().zip(&folds).flat_map(move |(person, fold)| {
+                panel.iter().enumerate().flat_map(move |(i, person)| {
                     (0..2).map(move |t| {
                         let y = if output == 0 { person.states[t + 1] } else { person.rewards[t] };
-                        (*fold, row(person.states[t]), y)
+                        (i % 5, row(person.states[t]), y)
                     })
                 })
             };

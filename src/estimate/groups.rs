@@ -3,16 +3,14 @@
 use super::basis::StateBasis;
 use super::bends::Bends;
 use super::census::Census;
-use super::cross_validation::{FoldSums, Smoothing, choose, fold_of_each, knot_ranks};
+use super::cross_validation::{FoldSums, Smoothing, choose, knot_ranks};
 use super::design::Design;
 use super::ranks::order_statistics;
 use super::spline::NaturalSpline;
-use super::triangles::Solution;
 use super::{Basis, FitError, FitSettings, Pooling};
-use crate::kernel::numeric::{Monomials, Stream};
+use crate::kernel::numeric::Monomials;
 use crate::kernel::people::{People, try_each};
 use rayon::prelude::*;
-use std::ops::Range;
 
 /// People fitted in one regression: those of one level, or all of them.
 pub(super) struct Group {
@@ -26,20 +24,6 @@ pub(super) struct Group {
 impl Group {
     fn new(design: Design, smoothing: Vec<Smoothing>) -> Self {
         Self { bends: Bends::new(&design), design, smoothing }
-    }
-
-    /// Whether any of these outputs carries a penalty.
-    pub fn is_penalised(&self, outputs: &Range<usize>) -> bool {
-        self.smoothing[outputs.clone()].iter().any(|smoothing| smoothing.penalty > 0.0)
-    }
-
-    /// How many free parameters the fit of an output amounts to.
-    pub fn degrees(&self, output: usize, solution: &Solution) -> f64 {
-        match self.smoothing[output] {
-            _ if !solution.is_known => self.design.columns() as f64,
-            Smoothing { penalty, .. } if penalty == 0.0 => solution.rank as f64,
-            Smoothing { degrees, .. } => degrees,
-        }
     }
 }
 
@@ -63,7 +47,7 @@ pub(super) fn groups(
         design.check_size(census.decisions(only), people.in_memory().is_some())?;
         designs.push(design);
     }
-    let mut groups = smoothed(people, census, designs, settings.stream)?;
+    let mut groups = smoothed(people, census, designs)?;
     if !matches!(settings.pooling, Pooling::Chosen | Pooling::Cautious) {
         return Ok(groups);
     }
@@ -137,21 +121,15 @@ fn bases(
 }
 
 /// The smoothness of every design by cross-validation, from one pass.
-fn smoothed(
-    people: &dyn People,
-    census: &Census,
-    designs: Vec<Design>,
-    stream: Stream,
-) -> Result<Vec<Group>, FitError> {
+fn smoothed(people: &dyn People, census: &Census, designs: Vec<Design>) -> Result<Vec<Group>, FitError> {
     let sums_of = |design: &Design| {
         let rows = census.transitions(design.only);
         Bends::new(design).map(|bends| (FoldSums::new(design, &bends, rows), bends))
     };
     let mut sums: Vec<_> = designs.iter().map(sums_of).collect();
-    let (folds, mut first) = (fold_of_each(people, stream)?, 0);
+    let mut counter = census.folds.counter();
     try_each(people, |block| {
-        let folds = &folds[first..first + block.people()];
-        first += block.people();
+        let folds: Vec<usize> = block.level_codes().iter().map(|&z| counter.next(z)).collect();
         sums.par_iter_mut().zip(&designs).for_each(|(sums, design)| {
             let Some((sums, bends)) = sums else { return };
             design.people(block).for_each(|(i, person)| sums.add(design, bends, folds[i], &person));

@@ -2,12 +2,8 @@
 
 use super::basis::StateBasis;
 use super::design::Design;
-use super::groups::Group;
 use super::piecewise::Cubics;
-use super::regression::Finding;
-use super::triangles::Solution;
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 
 /// Coefficients of next state and reward on the functions of the state, resolved for every level and action.
 ///
@@ -45,15 +41,8 @@ impl Coefficients {
         self.bases.get(if self.bases.len() == 1 { 0 } else { level })
     }
 
-    /// Writes the solutions of a regression that some row is about.
-    pub(super) fn write_known(&mut self, design: &Design, outputs: &Range<usize>, solutions: &[Solution]) {
-        for (output, solution) in outputs.clone().zip(solutions).filter(|(_, solution)| solution.is_known) {
-            self.write(design, output, &solution.coefficients);
-        }
-    }
-
     /// Writes the solution of a regression for one output, at every level and action it speaks of.
-    fn write(&mut self, design: &Design, output: usize, solution: &[f64]) {
+    pub(super) fn write(&mut self, design: &Design, output: usize, solution: &[f64]) {
         let own = output * design.basis.count()..(output + 1) * design.basis.count();
         for level in design.levels() {
             for (action, coefficients) in self.coefficients[level].iter_mut().enumerate() {
@@ -95,23 +84,6 @@ pub struct RegressionReport {
     pub degrees: Vec<f64>,
     /// Residual standard deviation of each state coordinate, then of the reward (rows minus degrees of freedom in the denominator).
     pub residual_sd: Vec<f64>,
-}
-
-impl RegressionReport {
-    /// Adds what was found for some outputs of the group at this place, of which `known` decisions have a next state; groups and outputs come in their order.
-    pub(super) fn push(reports: &mut Vec<Self>, group: &Group, known: usize, at: usize, findings: Vec<Finding>) {
-        if reports.len() == at {
-            let columns = group.design.columns();
-            let (level, rank) = (group.design.only, columns);
-            reports.push(Self { level, rows: known, columns, rank, degrees: vec![], residual_sd: vec![] });
-        }
-        let report = &mut reports[at];
-        for Finding { rank, degrees, residual_sd } in findings {
-            report.rank = report.rank.min(rank);
-            report.degrees.push(degrees);
-            report.residual_sd.push(residual_sd);
-        }
-    }
 }
 
 impl MeanTable {

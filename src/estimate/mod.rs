@@ -1,16 +1,16 @@
 //! Mechanisms fitted to data: line 1 and 2 of `alg:cf:1`.
 //!
 //! A fit is a few passes over people in which sums are added up. It does not know where people are: in memory they are one block, on disk they are
-//! many, and the digits are the same. Hundreds of refits with weights on people are one product of matrices.
+//! many, and the digits are the same. A refit with weights is the same passes with another argument.
 //!
 //! | step | file |
 //! |---|---|
 //! | counts, initial means, ranges | `census` |
 //! | functions of the state, and how they stand beside actions and levels | `basis`, `spline`, `terms`, `design` |
 //! | levels together or apart, and how smoothly | `groups`, `cross_validation`, `bends` |
-//! | rows; sums over them; coefficients | `rows`, `products`, `triangles`, `regression`, `mean_table`, `piecewise` |
+//! | rows and their weights; sums over them; coefficients | `rows`, `products`, `regression`, `mean_table`, `piecewise` |
 //! | noise that is more than added | `noise` |
-//! | the same with other weights, hundreds of times; kept in a policy file | `refit`, `refits`, `certificate` |
+//! | the same with other weights, kept in a policy file | `refit`, `certificate` |
 //! | nets; every person with a mechanism that has not seen them | `neural`, `cross_fit` |
 //! | action values that are stable on real data | `views`, `stable_q` |
 
@@ -30,13 +30,11 @@ mod piecewise;
 mod products;
 pub(crate) mod ranks;
 mod refit;
-mod refits;
 mod regression;
 mod rows;
 mod spline;
 pub mod stable_q;
 mod terms;
-mod triangles;
 mod views;
 
 pub use cross_fit::{CrossFitError, cross_fitted_batch};
@@ -45,15 +43,14 @@ pub(crate) use views::stored_batch;
 pub use views::{StoredExperience, StoringError, Views};
 
 pub(crate) use basis::StateBasis;
+pub(crate) use certificate::weights as replicate_weights;
 pub(crate) use noise::NOISELESS;
-pub(crate) use refits::weights as replicate_weights;
 
 pub use certificate::Certificate;
 pub use mean_table::RegressionReport;
 pub use neural::NeuralSettings;
 pub use noise::{Candidate, FittedNoise, Nature, NoiseReport, OutputReport, Score, SpreadForm};
 pub use refit::{RefitError, Refitter};
-pub use refits::Refits;
 
 #[cfg(test)]
 mod tests;
@@ -65,10 +62,10 @@ use crate::nets::StandardizerError;
 use census::Census;
 use gain::one_step_gain;
 use groups::{Group, groups};
-use mean_table::{Coefficients, MeanTable};
+use mean_table::MeanTable;
 use neural::{Nets, fit_nets};
-use regression::Regressions;
-use rows::{RegressionRows, RowSource};
+use regression::{Care, Regressions};
+use rows::{RegressionRows, RowSource, Weights};
 use serde::{Deserialize, Serialize};
 
 /// What a fitted mechanism is linear in, or that it is a net.
@@ -121,7 +118,7 @@ pub struct FitSettings {
     pub pooling: Pooling,
     /// How levels enter when together.
     pub code: LevelCode,
-    /// Randomness of the fit, where it has any, and of the folds by which smoothness and noise are judged.
+    /// Randomness of the fit, where it has any, and of the folds by which noise is judged.
     pub stream: Stream,
     /// How noise is carried from level to level.
     pub noise: NoiseChoice,
@@ -276,34 +273,36 @@ impl LeastSquaresFit {
         let rows = RowSource::kept(people, &groups);
         let source = RowSource { people, groups: &groups, kept: rows.as_deref() };
         let regressions = Regressions { rows: source, census: &census };
-        let (coefficients, reports) = regressions.fit()?;
-        let means = Means::Table(coefficients.clone().into());
-        let mut fitted = Fitted::new(people.shape(), initial, means, reports);
-        if noise != NoiseChoice::Additive || !keep.is_empty() {
-            let law = FittedNoise::choose(&fitted, people, noise, keep, stream)?;
-            fitted = with_noise(fitted, coefficients, law, people, None, |coefficients, law, outputs| {
-                regressions.weigh_again(coefficients, law, outputs)
-            })?;
-        }
-        let fitted = fitted.with_gain(&census);
+        let law = |means: &Fitted| match noise == NoiseChoice::Additive && keep.is_empty() {
+            true => Ok(None),
+            false => FittedNoise::choose(means, people, noise, keep, stream).map(Some),
+        };
+        let fitted = fit_with(&regressions, initial, None, Care::Digits, None, law)?.with_gain(&census);
         Ok(Self { fitted, census, groups, rows })
     }
 }
 
-/// Means with the noise around them; where its spread varies, `weigh_again` fits these outputs with the precision that it gives them.
+/// Means with these weights on people, the noise around them, and where its spread varies means with the precision that this gives them.
 ///
 /// Its gain is not known yet.
-fn with_noise(
-    mut fitted: Fitted,
-    mut coefficients: Coefficients,
-    mut law: FittedNoise,
-    people: &dyn People,
+fn fit_with(
+    regressions: &Regressions,
+    initial: Vec<Vec<f64>>,
     weights: Option<&[f64]>,
-    weigh_again: impl FnOnce(&mut Coefficients, &FittedNoise, &[usize]) -> Result<(), FitError>,
+    care: Care,
+    bends: Option<Stream>,
+    law: impl Fn(&Fitted) -> Result<Option<FittedNoise>, FitError>,
 ) -> Result<Fitted, FitError> {
+    let people = regressions.rows.people;
+    let plain = Weights { people: weights, precise: None };
+    let (mut coefficients, reports) = regressions.fit(&plain, care, bends)?;
+    let table = Means::Table(coefficients.clone().into());
+    let mut fitted = Fitted::new(people.shape(), initial, table, reports);
+    let Some(mut law) = law(&fitted)? else { return Ok(fitted) };
     let outputs = law.precise_outputs();
     if !outputs.is_empty() {
-        weigh_again(&mut coefficients, &law, &outputs)?;
+        let weighed = Weights { precise: Some(&law), ..plain };
+        regressions.weigh_again(&mut coefficients, &weighed, &outputs, care, bends)?;
         fitted.means = Means::Table(coefficients.into());
         law = law.refit(&fitted, people, weights)?;
     }

@@ -2,7 +2,7 @@
 
 use super::bends::Bends;
 use crate::kernel::numeric::Gram;
-use crate::kernel::numeric::ridge_path::RidgePath;
+use crate::kernel::numeric::ridge_path::{RidgePath, squares_of_gram, squares_of_rows};
 
 /// Rows multiplied at a time: enough for long products, few enough to stay in cache.
 const ROWS: usize = 512;
@@ -21,11 +21,16 @@ impl Products {
         Self { width, gram: (!are_few).then(|| Gram::new(width)), rows: vec![] }
     }
 
-    /// Adds a row of regressors of the design and its targets.
-    pub fn add(&mut self, regressors: &[f64], bends: &Bends, targets: &[f64], weight: f64) {
+    /// Adds a row of regressors, which are turned first if `turn` is given, and its targets.
+    pub fn add(&mut self, regressors: &[f64], turn: Option<&Bends>, targets: &[f64], weight: f64) {
         let (start, root) = (self.rows.len(), weight.sqrt());
-        bends.push(regressors, &mut self.rows);
-        self.rows[start..].iter_mut().for_each(|x| *x *= root);
+        match turn {
+            Some(bends) => {
+                bends.push(regressors, &mut self.rows);
+                self.rows[start..].iter_mut().for_each(|x| *x *= root);
+            }
+            None => self.rows.extend(regressors.iter().map(|x| root * x)),
+        }
         self.rows.extend(targets.iter().map(|y| root * y));
         if let Some(gram) = &mut self.gram
             && self.rows.len() >= ROWS * self.width
@@ -55,10 +60,30 @@ pub(super) struct Summed {
 }
 
 impl Summed {
+    /// The same rows with their last target alone, and other rows that have no other target.
+    pub fn last_target_with(&self, columns: usize, others: &Self) -> Self {
+        let (width, last) = (columns + 1, self.width - 1);
+        let kept = |row: usize| (0..columns).chain([last]).map(move |j| self.numbers[row * self.width + j]);
+        let numbers = if self.are_rows {
+            let own = (0..self.numbers.len() / self.width).flat_map(kept);
+            own.chain(others.numbers.iter().copied()).collect()
+        } else {
+            let own = (0..columns).chain([last]).flat_map(kept);
+            own.zip(&others.numbers).map(|(a, b)| a + b).collect()
+        };
+        Self { width, are_rows: self.are_rows, numbers }
+    }
+
     /// The solutions for every weight of the penalty; `None` where straight functions depend on each other.
     pub fn path(&self, bends: &Bends) -> Option<RidgePath> {
         let outputs = self.width - bends.free() - bends.penalised();
         let path = if self.are_rows { RidgePath::of_rows } else { RidgePath::of_gram };
         path(&self.numbers, self.width, bends.free(), outputs)
+    }
+
+    /// ‖√w (y − Xb)‖² of some solutions.
+    pub fn squares(&self, columns: usize, wanted: &[(usize, f64)], found: &[f64]) -> Vec<f64> {
+        let squares = if self.are_rows { squares_of_rows } else { squares_of_gram };
+        squares(&self.numbers, self.width, self.width - columns, wanted, found)
     }
 }

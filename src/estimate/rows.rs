@@ -1,5 +1,6 @@
 //! The rows of regressions: kept where people are in memory, made anew from each block where they are on disk.
 
+use super::bends::Bends;
 use super::design::Design;
 use super::groups::Group;
 use super::{FitError, FittedNoise};
@@ -7,10 +8,11 @@ use crate::kernel::people::{Panel, People, try_each};
 use rayon::prelude::*;
 
 /// The rows of one regression that a block's people have.
-#[derive(Default)]
 pub(super) struct RegressionRows {
-    /// Columns of the design, row after row.
+    /// Regressors, row after row: columns of the design, or those of its bends.
     pub regressors: Vec<f64>,
+    /// Whether regressors are in the coordinates of [`Bends`].
+    pub are_turned: bool,
     /// p numbers of the next state, not known everywhere, then the reward.
     pub targets: Vec<f64>,
     /// What each row is about.
@@ -28,9 +30,9 @@ pub(super) struct Decision {
 }
 
 impl RegressionRows {
-    pub fn of(design: &Design, block: &Panel) -> Self {
+    fn of(design: &Design, block: &Panel) -> Self {
         let p = design.state_dim;
-        let mut rows = Self::default();
+        let mut rows = Self { regressors: vec![], are_turned: false, targets: vec![], decisions: vec![] };
         let mut functions = vec![0.0; design.basis.count()];
         for (i, person) in design.people(block) {
             for (t, at) in block.decisions_of(i).enumerate() {
@@ -46,28 +48,40 @@ impl RegressionRows {
         rows
     }
 
-    /// Each decision with its regressors, of which there are `columns`, and its p + 1 targets.
-    pub fn each(&self, columns: usize) -> impl Iterator<Item = (Decision, &[f64], &[f64])> {
-        let outputs = self.targets.len() / self.decisions.len().max(1);
-        let targets = self.targets.chunks_exact(outputs.max(1));
-        let each = self.decisions.iter().zip(self.regressors.chunks_exact(columns)).zip(targets);
-        each.map(|((decision, row), targets)| (*decision, row, targets))
+    /// The same rows in the coordinates of bends.
+    pub fn turned(self, bends: Option<&Bends>, columns: usize) -> Self {
+        let Some(bends) = bends else { return self };
+        let mut regressors = Vec::with_capacity(self.regressors.len());
+        self.regressors.chunks_exact(columns).for_each(|row| bends.push(row, &mut regressors));
+        Self { regressors, are_turned: true, ..self }
     }
 }
 
-/// A block's rows, and what they count for.
-pub(super) struct BlockRows<'a> {
+/// What each row counts for.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Weights<'a> {
+    /// One for each person, in the order of their source; without weights each counts once.
+    pub people: Option<&'a [f64]>,
+    /// Noise whose spread varies, for regressions that weigh decisions with its precision 1/σ².
+    pub precise: Option<&'a FittedNoise>,
+}
+
+/// A block's rows with their weights.
+pub(super) struct WeightedRows<'a> {
     /// Those of each group; without rows where none were asked for.
     pub groups: &'a [RegressionRows],
+    /// The weight of each person of the block.
+    people: Option<&'a [f64]>,
     /// 1/σ² of every decision of the block, for outputs whose spread varies.
     precisions: Vec<Option<Vec<f64>>>,
 }
 
-impl BlockRows<'_> {
+impl WeightedRows<'_> {
     /// The weight of a row in the regression of one output, or of several that have no precisions.
     pub fn weight(&self, decision: Decision, output: usize) -> f64 {
+        let person = self.people.map_or(1.0, |weights| weights[decision.person]);
         let precision = self.precisions.get(output).and_then(Option::as_ref);
-        precision.map_or(1.0, |precision| precision[decision.at])
+        precision.map_or(person, |precision| person * precision[decision.at])
     }
 }
 
@@ -80,35 +94,43 @@ pub(super) struct RowSource<'a> {
     pub kept: Option<&'a [RegressionRows]>,
 }
 
-impl RowSource<'_> {
+impl<'a> RowSource<'a> {
     /// The rows of people in memory, which are made once.
     pub fn kept(people: &dyn People, groups: &[Group]) -> Option<Vec<RegressionRows>> {
         let panel = people.in_memory()?;
         Some(groups.par_iter().map(|group| RegressionRows::of(&group.design, panel)).collect())
     }
 
-    /// Visits the rows of the groups that are asked for, block by block; `precise` is noise whose spread varies, for regressions that weigh decisions
-    /// with its precision 1/σ².
+    /// The same rows as columns of the design: made anew where those that were kept are turned.
+    pub fn of_designs(self) -> Self {
+        let kept = self.kept.filter(|rows| rows.iter().all(|rows| !rows.are_turned));
+        Self { kept, ..self }
+    }
+
+    /// Visits the rows of the groups that are asked for, block by block.
     ///
     /// # Errors
     /// Those of the visit, and of people on disk.
     pub fn each(
         &self,
-        precise: Option<&FittedNoise>,
+        weights: &Weights,
         is_asked_for: &[bool],
-        mut visit: impl FnMut(&BlockRows) -> Result<(), FitError>,
+        mut visit: impl FnMut(&WeightedRows) -> Result<(), FitError>,
     ) -> Result<(), FitError> {
+        let mut first = 0;
         try_each(self.people, |block| {
-            let precisions = precise.map_or_else(Vec::new, |law| law.precisions(block));
+            let people = weights.people.map(|weights| &weights[first..first + block.people()]);
+            first += block.people();
+            let precisions = weights.precise.map_or_else(Vec::new, |law| law.precisions(block));
             if let Some(groups) = self.kept {
-                return visit(&BlockRows { groups, precisions });
+                return visit(&WeightedRows { groups, people, precisions });
             }
-            let rows = |(group, asked): (&Group, &bool)| match asked {
-                true => RegressionRows::of(&group.design, block),
-                false => RegressionRows::default(),
+            let none = || RegressionRows { regressors: vec![], are_turned: false, targets: vec![], decisions: vec![] };
+            let rows = |(group, asked): (&Group, &bool)| {
+                if *asked { RegressionRows::of(&group.design, block) } else { none() }
             };
             let groups: Vec<RegressionRows> = self.groups.par_iter().zip(is_asked_for).map(rows).collect();
-            visit(&BlockRows { groups: &groups, precisions })
+            visit(&WeightedRows { groups: &groups, people, precisions })
         })
     }
 }

@@ -26,14 +26,6 @@ pub enum LevelFactor {
 }
 
 impl Term {
-    /// The one level at which its columns are not 0.
-    pub fn owner(&self) -> Option<usize> {
-        match self.level {
-            LevelFactor::Indicator(level) => Some(level),
-            LevelFactor::One | LevelFactor::Power(_) => None,
-        }
-    }
-
     /// The factor at an action and a level, whose number is `level_value`.
     pub fn factor(&self, action: usize, level: usize, level_value: f64) -> f64 {
         if self.action.is_some_and(|a| a != action) {

@@ -2,7 +2,6 @@
 
 use super::ranks::order_statistics;
 use crate::files::{DataError, Scratch, StoredPanel, WriteError};
-use crate::kernel::learn::TASK_ROWS;
 use crate::kernel::people::{Blocks, BlocksError, People as _, try_each};
 use crate::kernel::preprocess::{Experience, ExperienceRows, Preprocessor, StateOverflow, View, batch};
 use std::fs::File;
@@ -12,10 +11,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Experience tuples on disk, person after person: views, and with each the action and reward of the transition that starts there.
-///
-/// They come back in blocks of whole tasks of the learner, each with the view that follows it, whatever the memory allowed: so sums have the same
-/// digits as in memory.
+/// Experience tuples on disk in blocks of people: views, and with each the action and reward of the transition that starts there.
 #[derive(Debug, Clone)]
 pub struct StoredExperience<V> {
     /// The folder stays as long as its files are needed.
@@ -37,9 +33,6 @@ pub enum Views<'a, V> {
     /// In blocks of people.
     OnDisk(&'a StoredExperience<V>),
 }
-
-/// Tasks in a block at most: enough for the threads of a machine.
-const TASKS: usize = 16;
 
 /// Numbers held at once beside experience in memory.
 const ROOM: usize = 1 << 24;
@@ -121,7 +114,7 @@ impl<V: View> Views<'_, V> {
                 Ok(())
             }
             Self::OnDisk(experience) => try_each(*experience, |block| {
-                block.views.chunks_exact(experience.width).take(block.actions.len()).for_each(&mut visit);
+                block.views.chunks_exact(experience.width).for_each(&mut visit);
                 Ok(())
             }),
         }
@@ -181,7 +174,7 @@ pub fn stored_batch<P: Preprocessor>(
             transitions += 1;
             rewards = (rewards.0.min(*r), rewards.1.max(*r));
         }
-        write(&mut out, &block, preprocessor.width()).map_err(failed)?;
+        write(&mut out, &block).map_err(failed)?;
     }
     out.flush().map_err(failed)?;
     Ok(StoredExperience {
@@ -204,25 +197,10 @@ impl<V> Blocks for StoredExperience<V> {
         let failed =
             |source| BlocksError(DataError::Unreadable { file: self.path.display().to_string(), source }.to_string());
         let mut input = BufReader::with_capacity(1 << 18, File::open(&self.path).map_err(failed)?);
-        let tasks = (self.room / (TASK_ROWS * (self.width + 2))).clamp(1, TASKS);
-        let (mut left, mut carried) = (self.rows, None);
+        let mut left = self.rows;
         while left > 0 {
-            let size = (tasks * TASK_ROWS).min(left);
-            let mut block = ExperienceRows { views: vec![], actions: vec![], rewards: vec![] };
-            if let Some((view, action, reward)) = carried.take() {
-                block.views = view;
-                block.actions.push(action);
-                block.rewards.push(reward);
-            }
-            let following = usize::from(left > size);
-            let wanted = size + following - block.actions.len();
-            read(&mut input, self.width, wanted, &mut block).map_err(failed)?;
-            if following == 1 {
-                // The next block begins with the row whose view ends this one.
-                let view = block.views[size * self.width..].to_vec();
-                carried = block.actions.pop().zip(block.rewards.pop()).map(|(action, reward)| (view, action, reward));
-            }
-            left -= size;
+            let block = read(&mut input, self.width).map_err(failed)?;
+            left -= block.actions.len().min(left);
             if visit(&block).is_break() {
                 break;
             }
@@ -231,28 +209,25 @@ impl<V> Blocks for StoredExperience<V> {
     }
 }
 
-/// A row as it lies on disk: its view, the reward and the action.
-fn write(out: &mut impl Write, block: &ExperienceRows, width: usize) -> io::Result<()> {
-    for ((view, reward), action) in block.views.chunks_exact(width).zip(&block.rewards).zip(&block.actions) {
-        for x in view.iter().chain([reward]) {
-            out.write_all(&x.to_le_bytes())?;
-        }
-        out.write_all(&(*action as u16).to_le_bytes())?;
+fn write(out: &mut impl Write, block: &ExperienceRows) -> io::Result<()> {
+    out.write_all(&(block.actions.len() as u64).to_le_bytes())?;
+    for x in block.views.iter().chain(&block.rewards) {
+        out.write_all(&x.to_le_bytes())?;
     }
-    Ok(())
+    block.actions.iter().try_for_each(|a| out.write_all(&(*a as u16).to_le_bytes()))
 }
 
-/// Adds the next rows to a block.
-fn read(input: &mut impl Read, width: usize, rows: usize, block: &mut ExperienceRows) -> io::Result<()> {
-    let size = 8 * (width + 1) + 2;
-    let mut bytes = vec![0; rows * size];
+fn read(input: &mut impl Read, width: usize) -> io::Result<ExperienceRows> {
+    let mut rows = [0; 8];
+    input.read_exact(&mut rows)?;
+    let rows = u64::from_le_bytes(rows) as usize;
+    let mut bytes = vec![0; 8 * rows * (width + 1)];
     input.read_exact(&mut bytes)?;
-    for row in bytes.chunks_exact(size) {
-        let (numbers, action) = row.as_chunks::<8>();
-        let mut numbers = numbers.iter().map(|word| f64::from_le_bytes(*word));
-        block.views.extend(numbers.by_ref().take(width));
-        block.rewards.extend(numbers);
-        block.actions.push(u32::from(u16::from_le_bytes([action[0], action[1]])));
-    }
-    Ok(())
+    let number = |word: &[u8; 8]| f64::from_le_bytes(*word);
+    let mut views: Vec<f64> = bytes.as_chunks::<8>().0.iter().map(number).collect();
+    let rewards = views.split_off(rows * width);
+    bytes.resize(2 * rows, 0);
+    input.read_exact(&mut bytes)?;
+    let actions = bytes.as_chunks::<2>().0.iter().map(|word| u32::from(u16::from_le_bytes(*word))).collect();
+    Ok(ExperienceRows { views, actions, rewards })
 }

@@ -1,17 +1,14 @@
 //! How good and how fair a policy is on people it was not learned from.
 
-use super::caution::{Caution, Subject};
 use super::recorded_steps::Values;
-use super::reservation::Known;
 use super::{About, Error, Method, People, Policy, Preprocessing, Reservation, Sensitivity, reservation, warnings};
 use crate::audit::diagnostics::diagnose;
 use crate::audit::noise_check::check_noise;
 use crate::audit::recorded::{PolicyAlong, RecordedSettings, RecordedValues, recorded_values};
 use crate::audit::{
-    Carried, Judged, PanelDraws, ParityGap, UnfairnessLaw, Yardstick, parity_gap, probabilities_along, unfairness,
+    Carried, PanelDraws, ParityGap, UnfairnessLaw, Yardstick, parity_gap, probabilities_along, unfairness,
 };
 use crate::estimate::{Fitted, FittedNoise, Refitter};
-use crate::kernel::model::Scale;
 use crate::kernel::numeric::{Estimate, Stream};
 use crate::kernel::people::Panel;
 use crate::kernel::preprocess::{Sequential, batch};
@@ -51,7 +48,7 @@ pub struct Audit {
     pub values: RecordedValues,
     /// What is accepted by assumption, because a state is kept; then there is no law of the CF metric.
     pub accepted: Option<String>,
-    /// The law of the CF metric in deployment, or why there is none.
+    /// The law of the CF metric, or why there is none.
     pub unfairness: Result<UnfairnessLaw, String>,
     /// The lower bound of unfairness at the first decision, which assumes no mechanism.
     pub parity_gap: ParityGap,
@@ -61,8 +58,8 @@ pub struct Audit {
     pub own_people: Option<bool>,
     /// How much must be wrong before this changes; only for a policy with a certificate.
     pub sensitivity: Option<Sensitivity>,
-    /// What should be known before the numbers are used.
-    pub cautions: Vec<Caution>,
+    /// What should be known before the numbers are used, one line each.
+    pub warnings: Vec<String>,
 }
 
 /// The name of the judged policy in [`Audit::values`].
@@ -107,7 +104,7 @@ impl Policy {
         let is_own = || self.certificate.as_ref().is_some_and(|certificate| certificate.was_made_from(panel));
         let own_people = people.sample().is_none().then(is_own);
         let parity_gap = parity_gap(panel, &*self.agent(), &draws.coins, settings.confidence);
-        let Measured { unfairness, mechanism, accepted, rests_on, on_scales } =
+        let Measured { unfairness, mechanism, accepted } =
             self.unfairness(people, &Values::of(panel)?, settings, &draws);
         let unfairness = unfairness.and_then(|law| {
             let upper = law.upper(settings.confidence);
@@ -118,77 +115,63 @@ impl Policy {
         let sensitivity = self
             .certificate
             .as_ref()
-            .filter(|_| unfairness.is_ok() && !on_scales)
+            .filter(|_| unfairness.is_ok())
             .map(|certificate| self.sensitivity(certificate, panel, &draws, weighted, others))
             .transpose()?;
         all_answered()?;
-        let states = people.state_names();
-        let of_values = values.cautions.iter().map(|caution| Caution::new(Subject::Value, caution.told(&states)));
-        let of_scales = rests_on.into_iter().map(|says| Caution::new(Subject::Counterfactuals, says));
-        let mut cautions: Vec<Caution> = of_scales.chain(of_values).collect();
+        let mut warnings = values.warnings.clone();
         match own_people {
-            Some(true) => cautions.push(Caution::new(Subject::People, OWN_PEOPLE)),
+            Some(true) => warnings.push(OWN_PEOPLE.into()),
             Some(false) => {}
-            None => cautions.push(Caution::new(Subject::People, PERHAPS_OWN_PEOPLE)),
+            None => warnings.push(PERHAPS_OWN_PEOPLE.into()),
         }
         let learned_from = self.certificate.as_ref().map_or(panel.people(), |certificate| certificate.people());
         if learned_from.min(panel.people()) < FEW_PEOPLE {
-            let says = format!(
+            warnings.push(format!(
                 "{learned_from} people learned from and {} judged on: with so few, 95 % intervals of values and of the CF metric covered in \
                  93 to 97 % of trials (tests/coverage)",
                 panel.people()
-            );
-            cautions.push(Caution::new(Subject::People, says));
+            ));
         }
         if let Some(mechanism) = &mechanism {
             let worlds = Sequential::new(mechanism, settings.preprocessing.weights_for(panel)?);
             let diagnostics = diagnose(mechanism, panel, &batch(&worlds, panel)?);
             let noise = check_noise(mechanism, panel, mechanism.fitted_noise().map(FittedNoise::report));
-            let lines = warnings::of_mechanism(mechanism, people, &diagnostics, &noise);
-            cautions.extend(lines.into_iter().map(|says| Caution::new(Subject::Counterfactuals, says)));
+            warnings.extend(warnings::of_mechanism(mechanism, people, &diagnostics, &noise));
         }
-        Ok(Audit { values, accepted, unfairness, parity_gap, rates, own_people, sensitivity, cautions })
+        Ok(Audit { values, accepted, unfairness, parity_gap, rates, own_people, sensitivity, warnings })
     }
 
     /// The law of the CF metric, and the mechanism in the middle of it.
     fn unfairness(&self, people: &People, values: &Values, settings: &AuditSettings, draws: &PanelDraws) -> Measured {
         let (panel, agent) = (people.panel(), self.agent());
         // What was said of the people learned from, and what is seen in those judged.
-        let known = |state: usize| {
-            let seen = self.scales.get(state).copied().flatten().map(Known::Seen);
-            settings.preprocessing.said(state).or(seen)
-        };
-        let measured = |mechanism: &Fitted, law: LawOn<'_>| {
+        let measured = |mechanism: &Fitted, law: &dyn Fn() -> Result<UnfairnessLaw, String>| {
             let mut found = self.reservations();
-            let recording = reservation::of_mechanism(mechanism, values, people, known);
-            found.retain(Reservation::withholds_bound);
-            found.extend(recording.reservations);
-            let says = |about: About| found.iter().find(|r| r.about == about).map(|r| r.says.clone());
-            let (accepted, rests_on) = (says(About::KeptState), says(About::RecordedSteps));
-            let unfairness = match accepted.clone().or_else(|| says(About::UnevenSteps)) {
-                Some(why) => Err(why),
-                None => law(&recording.scales),
+            found.extend(reservation::of_mechanism(mechanism, values, people));
+            found.retain(Reservation::is_about_fairness);
+            let accepted = found.iter().find(|r| r.about == About::KeptState).map(|r| r.says.clone());
+            let unfairness = match (&accepted, found.first()) {
+                (Some(says), _) | (None, Some(Reservation { says, .. })) => Err(says.clone()),
+                (None, None) => law(),
             };
-            let on_scales = !recording.scales.is_empty();
-            Measured { unfairness, mechanism: Some(mechanism.clone()), accepted, rests_on, on_scales }
+            Measured { unfairness, mechanism: Some(mechanism.clone()), accepted }
         };
-        let law = |yardstick: Yardstick<'_>, scales: &[Option<Scale>]| {
-            let judged = Judged { agent: &*agent, panel, draws, yardstick, scales };
-            let found = unfairness(&[judged], settings.confidence).map(|found| found.law);
-            found.map_err(|error| reservation::why_no_law(&error, &people.state_names()))
+        let law = |yardstick: &Yardstick<'_>| {
+            unfairness(&*agent, panel, yardstick, draws, settings.confidence).map_err(|error| error.to_string())
         };
         if let Some(certificate) = &self.certificate {
-            return measured(certificate.mechanism(), &|scales| law(Yardstick::Certificate(certificate), scales));
+            return measured(certificate.mechanism(), &|| law(&Yardstick::Certificate(certificate)));
         }
         let refitter = match Refitter::new(panel, &settings.preprocessing.mechanism) {
             Ok(refitter) => refitter,
-            Err(reason) => return Measured::none(reason.to_string()),
+            Err(reason) => return Measured { unfairness: Err(reason.to_string()), mechanism: None, accepted: None },
         };
         let own = self.mechanism.as_ref().filter(|own| *own != refitter.fitted());
         let carried = own.map(|mechanism| Carried { mechanism, transitions: self.manifest.transitions });
         let (replicates, seed) = (settings.replicates, settings.seed);
         let yardstick = Yardstick::Judged { refitter: &refitter, carried, replicates, seed };
-        measured(refitter.fitted(), &|scales| law(yardstick, scales))
+        measured(refitter.fitted(), &|| law(&yardstick))
     }
 
     /// The policy along recorded histories.
@@ -213,22 +196,11 @@ const OWN_PEOPLE: &str =
 
 const PERHAPS_OWN_PEOPLE: &str = "whether the policy was learned from these very people cannot be told from a sample of them; if it was, judge it on others";
 
-/// The law of the CF metric where states are recorded on these scales, or why there is none.
-type LawOn<'a> = &'a dyn Fn(&[Option<Scale>]) -> Result<UnfairnessLaw, String>;
-
 /// What is known of a policy's unfairness.
 struct Measured {
     unfairness: Result<UnfairnessLaw, String>,
     mechanism: Option<Fitted>,
     accepted: Option<String>,
-    rests_on: Option<String>,
-    on_scales: bool,
-}
-
-impl Measured {
-    fn none(why: String) -> Self {
-        Self { unfairness: Err(why), mechanism: None, accepted: None, rests_on: None, on_scales: false }
-    }
 }
 
 /// Why an upper bound is withheld: it lies below the lower bound that assumes no mechanism.
@@ -253,7 +225,7 @@ struct Along<'a> {
 
 impl Along<'_> {
     fn borrowed(&self) -> PolicyAlong<'_> {
-        PolicyAlong { name: self.name, probabilities: &self.probabilities, worlds: self.worlds.as_deref(), parts: None }
+        PolicyAlong { name: self.name, probabilities: &self.probabilities, worlds: self.worlds.as_deref() }
     }
 }
 

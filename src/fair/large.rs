@@ -3,8 +3,8 @@
 use super::policy::Parts;
 use super::recorded_steps::Values;
 use super::{
-    Error, Learned, Learner, Manifest, Method, People, Policy, Preprocessing, Seen, StoredQ, Typical, ValueClass,
-    reservation, warnings,
+    Error, Learned, Learner, Manifest, Method, People, Policy, Preprocessing, Seen, StoredQ, ValueClass, reservation,
+    warnings,
 };
 use crate::estimate::stable_q::{Coordinates, StableQ, StableSettings, stable_fitted_q};
 use crate::estimate::{FitError, Fitted, Views, fit as fit_mechanism, stored_batch};
@@ -66,6 +66,11 @@ impl LargePeople {
         self.read.cuts
     }
 
+    /// Whether rows had to be sorted on disk.
+    pub fn was_sorted(&self) -> bool {
+        self.read.was_sorted()
+    }
+
     fn mechanism(&self, settings: &Preprocessing) -> Result<(Fitted, Vec<f64>), Error> {
         if settings.folds.is_some() {
             return Err(FitError::InMemory { what: "cross-fitting (--folds)", people: self.panel().people() }.into());
@@ -77,7 +82,7 @@ impl LargePeople {
 
     /// `alg:cf:1`: fits the mechanism and writes the file back with counterfactual states and rewards, block by block.
     ///
-    /// Rows come in the order of people and their times, whatever their order in the file.
+    /// Rows come in the order of the file; where they had to be sorted, in the order of people and times.
     ///
     /// # Errors
     /// [`Error`]: as [`preprocess`](super::preprocess).
@@ -169,15 +174,10 @@ impl Learner {
             },
         });
         let mut reservations = reservation::about_data(panel)?;
-        let mut scales = vec![];
         if let Some(mechanism) = &policy.mechanism {
-            let said = |state| self.preprocessing.said(state);
-            let recording = reservation::of_mechanism(mechanism, &Values::of(panel)?, people.sketch(), said);
-            reservations.extend(recording.reservations);
-            scales = recording.scales;
+            reservations.extend(reservation::of_mechanism(mechanism, &Values::of(panel)?, people.sketch()));
         }
-        let typical = Typical::of(panel)?;
-        let policy = policy.with_reservations(reservations).with_scales(scales).with_typical(typical);
+        let policy = policy.with_reservations(reservations);
         let contrast_degree = Some(contrast_degree);
         Ok(Learned { policy, outcome, condition: None, contrast_degree, stability: None, warnings: notes })
     }

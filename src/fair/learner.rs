@@ -1,14 +1,14 @@
 //! A learner: settings in, a policy out.
 
 use super::policy::Parts;
-use super::preprocessing::preprocess_with;
 use super::recorded_steps::Values;
 use super::{
-    Error, Manifest, Method, People, Policy, Preprocessed, Preprocessing, Seen, StoredQ, Typical, reservation, warnings,
+    Error, Manifest, Method, People, Policy, Preprocessed, Preprocessing, Seen, StoredQ, preprocess, reservation,
+    warnings,
 };
 use crate::audit::{Stability, stability};
 use crate::estimate::stable_q::{Coordinates, StableQ, StableSettings, stable_fitted_q};
-use crate::estimate::{Certificate, FitError, FitSettings, Fitted, RefitError, Refitter, fit};
+use crate::estimate::{Certificate, FitError, FitSettings, RefitError, Refitter, fit};
 use crate::fair::Features;
 use crate::kernel::learn::features::Polynomial;
 use crate::kernel::learn::{ActionValue, FittedQ, LinearQ, Outcome, Settings, decision_values, fitted_q_iteration};
@@ -137,38 +137,15 @@ impl Learner {
     /// # Errors
     /// Those of [`learn`](Self::learn).
     pub fn learn_watched(&self, people: &People, watch: &mut dyn FnMut(&str)) -> Result<Learned, Error> {
-        self.learn_around(people, None, watch)
-    }
-
-    /// The same around a mechanism that was fitted to these people, if there is one.
-    pub(super) fn learn_around(
-        &self,
-        people: &People,
-        fitted: Option<&Fitted>,
-        watch: &mut dyn FnMut(&str),
-    ) -> Result<Learned, Error> {
         let panel = people.panel();
         let state_dim = panel.state_dim();
         let mut notes = Vec::new();
-        let (mut reservations, mut scales) = (reservation::about_data(panel)?, vec![]);
-        // One fit serves the policy and its refits.
-        let mut refitter = None;
+        let mut reservations = reservation::about_data(panel)?;
         let (mechanism, level_weights, fit) = match self.method {
             Method::Ours => {
-                self.preprocessing.weights_for(panel)?;
-                watch("fitting the mechanism");
-                refitter = (self.replicates > 0).then(|| self.refitter(panel));
-                let mechanism = match (fitted, &refitter) {
-                    (Some(fitted), _) => fitted.clone(),
-                    (None, Some(Ok(refitter))) => refitter.fitted().clone(),
-                    (None, _) => fit(panel, &self.preprocessing.mechanism)?,
-                };
-                let done = preprocess_with(panel, &self.preprocessing, mechanism, watch)?;
+                let done = preprocess(panel, &self.preprocessing, watch)?;
                 notes.extend(done.warnings(people));
-                let said = |state| self.preprocessing.said(state);
-                let recording = reservation::of_mechanism(&done.mechanism, &Values::of(panel)?, people, said);
-                reservations.extend(recording.reservations);
-                scales = recording.scales;
+                reservations.extend(reservation::of_mechanism(&done.mechanism, &Values::of(panel)?, people));
                 let Preprocessed { mechanism, level_weights, experience, .. } = done;
                 watch("fitted Q iteration");
                 let fit = self.fit(&experience, panel, &level_weights)?.stored(&experience);
@@ -218,12 +195,10 @@ impl Learner {
                 ended: Some(outcome),
             },
         });
-        let typical = Typical::of(panel)?;
-        policy = policy.with_reservations(reservations).with_scales(scales).with_typical(typical);
+        policy = policy.with_reservations(reservations);
         if self.replicates > 0 {
             watch("refitting with resampled people");
-            let refitter = refitter.unwrap_or_else(|| self.refitter(panel));
-            match refitter.and_then(|refitter| Certificate::new(&refitter, panel, self.replicates, self.seed)) {
+            match self.certificate(panel) {
                 Ok(certificate) => policy = policy.with_certificate(certificate),
                 Err(reason) => notes.push(format!("no certificate of unfairness is kept: {reason}")),
             }
@@ -245,9 +220,19 @@ impl Learner {
         Ok((fit.q, fit.outcome))
     }
 
+    /// Refits of the mechanism that the learning data do not tell apart.
+    fn certificate(&self, panel: &Panel) -> Result<Certificate, RefitError> {
+        self.certificate_by(&self.refitter(panel)?, panel)
+    }
+
     /// What these people's mechanism is refitted by.
     pub(super) fn refitter(&self, panel: &Panel) -> Result<Refitter, RefitError> {
         Refitter::new(panel, &self.preprocessing.mechanism)
+    }
+
+    /// The certificate that [`learn`](Self::learn) keeps, by the people's own refitter.
+    pub(super) fn certificate_by(&self, refitter: &Refitter, panel: &Panel) -> Result<Certificate, RefitError> {
+        Certificate::new(refitter, panel, self.replicates, self.seed)
     }
 
     /// Everything learned anew on halves of the people, and compared at the recorded decisions of all.

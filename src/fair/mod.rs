@@ -19,7 +19,6 @@
 //! | what is remembered of people, and where | [`MemoryStore`]: [`InProcess`], [`MemoryFile`] |
 
 mod audit;
-pub(crate) mod caution;
 mod deployment;
 mod error;
 mod features;
@@ -37,7 +36,6 @@ mod program;
 mod recorded_steps;
 mod remarks;
 mod reservation;
-mod rule;
 mod sample;
 mod seen;
 mod sensitivity;
@@ -46,7 +44,6 @@ pub mod study;
 mod warnings;
 
 pub use audit::{Audit, AuditSettings, JUDGED};
-pub use caution::{Caution, Size, Subject};
 pub use deployment::{
     Decision, Deployment, Explain, Explanation, InProcess, MemoryError, MemoryStore, Remembered, Request, RequestError,
 };
@@ -64,7 +61,6 @@ pub use policy::{Manifest, Policy, VERSION};
 pub use preprocessing::{Preprocessed, Preprocessing, preprocess};
 pub use program::{ProgramCommand, ProgramError};
 pub use reservation::{About, Reservation};
-pub use rule::{Line, Piece, Rule, Typical};
 pub use sample::Sample;
 pub use sensitivity::Sensitivity;
 

@@ -1,12 +1,10 @@
 //! `alg:cf:1` on a panel: fit, reconstruct, diagnose.
 
-use super::reservation::Known;
 use super::{Error, People, warnings};
 use crate::audit::diagnostics::{Diagnostics, diagnose};
 use crate::audit::noise_check::{NoiseCheck, check_noise};
 use crate::estimate::cross_fitted_batch;
 use crate::estimate::{FitSettings, Fitted, FittedNoise, NoiseChoice, Pooling, fit};
-use crate::kernel::model::Scale;
 use crate::kernel::people::{Labels, Panel};
 use crate::kernel::preprocess::{Augmented, Experience, Sequential, batch};
 
@@ -19,8 +17,6 @@ pub struct Preprocessing {
     pub folds: Option<usize>,
     /// The target population's weight of each level, in any unit; empty: the shares in the panel.
     pub level_weights: Vec<f64>,
-    /// States that are known to be recorded on a scale, by their number; of the others it is seen in the data.
-    pub scales: Vec<(usize, Scale)>,
 }
 
 impl Default for Preprocessing {
@@ -28,7 +24,7 @@ impl Default for Preprocessing {
     fn default() -> Self {
         let mechanism =
             FitSettings { noise: NoiseChoice::Chosen, pooling: Pooling::Cautious, ..FitSettings::default() };
-        Self { mechanism, folds: None, level_weights: Vec::new(), scales: Vec::new() }
+        Self { mechanism, folds: None, level_weights: Vec::new() }
     }
 }
 
@@ -50,11 +46,6 @@ pub struct Preprocessed {
 }
 
 impl Preprocessing {
-    /// What was said of the scale of a state.
-    pub(super) fn said(&self, state: usize) -> Option<Known> {
-        self.scales.iter().find(|(of, _)| *of == state).map(|(_, scale)| Known::Said(*scale))
-    }
-
     /// P(Z): the weights given, brought to sum one, or the shares in the panel.
     ///
     /// # Errors
@@ -98,19 +89,9 @@ impl Preprocessed {
 /// # Errors
 /// [`Error`]: weights that are none, a level without data, a counterfactual state that overflows.
 pub fn preprocess(panel: &Panel, settings: &Preprocessing, watch: &mut dyn FnMut(&str)) -> Result<Preprocessed, Error> {
-    settings.weights_for(panel)?;
-    watch("fitting the mechanism");
-    preprocess_with(panel, settings, fit(panel, &settings.mechanism)?, watch)
-}
-
-/// The same with a mechanism that was fitted to this panel.
-pub(super) fn preprocess_with(
-    panel: &Panel,
-    settings: &Preprocessing,
-    mechanism: Fitted,
-    watch: &mut dyn FnMut(&str),
-) -> Result<Preprocessed, Error> {
     let level_weights = settings.weights_for(panel)?;
+    watch("fitting the mechanism");
+    let mechanism = fit(panel, &settings.mechanism)?;
     let experience = match settings.folds {
         None => {
             watch("reconstructing counterfactual states");

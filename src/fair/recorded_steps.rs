@@ -1,32 +1,12 @@
-//! How states are recorded: as they are, on a scale, or in steps that are no scale.
+//! Whether states are recorded too coarsely for a person's noise to be known.
 //!
-//! A score between 0 and 10 tells a person's noise only up to the width of its category: whoever says 4 may have felt 3.6 or 4.4. Where the steps
-//! are those of an even scale, noise is drawn within the category. Where they are not (round numbers given by some, a value that stands for many)
-//! a bound would be that of a person who felt exactly 4.0 in this world and fractions in the others, and false, unless the steps are small beside
-//! how well the rest is known.
+//! A score between 0 and 10 tells a person's noise only up to the width of its category: whoever says 4 may have felt 3.6 or 4.4. What the
+//! program calls unfairness is then that of a person who felt exactly 4.0 in this world and fractions in the others, and a bound of it is false.
+//! So the width of the categories is compared with how well the rest is known.
 
 use crate::estimate::Fitted;
-use crate::kernel::model::Scale;
 use crate::kernel::people::{BlocksError, Panel, People, Shape, try_each};
 use std::collections::BTreeMap;
-
-/// How a state is recorded.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Record {
-    /// With all the digits that matter.
-    AsItIs,
-    /// On a scale.
-    On(Scale),
-    /// In coarse steps that are no even scale.
-    InSteps(Coarse),
-    /// On another scale than it was said to be.
-    Off {
-        /// What was said.
-        scale: Scale,
-        /// The share of records that are none of its values.
-        share: f64,
-    },
-}
 
 /// A coarse record of one state.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -186,63 +166,17 @@ impl Values {
 
     /// How the values of a state lie: those of everybody, or where these hardly repeat those of one group.
     fn grain(&self, state: usize) -> Option<Grain> {
-        self.everybody(state)?.grain().or_else(|| self.counts[state].iter().find_map(Counts::grain))
-    }
-
-    /// How a state is recorded, where nothing is known of its scale; `is_few` says that it takes a dozen values at most.
-    pub fn record(&self, state: usize, mechanism: &Fitted, is_few: bool) -> Record {
-        let coarse = self.coarse(state, mechanism);
-        let Some(Grain::Steps(step)) = coarse.map(|found| found.grain).or_else(|| self.grain(state).filter(|_| is_few))
-        else {
-            return coarse.map_or(Record::AsItIs, Record::InSteps);
-        };
-        let values = self.values(state);
-        let parts = PARTS.iter().filter_map(|parts| scale(&values, step / parts));
-        let fits = |scale: &Scale| self.off_scale(state, scale) <= OFF_SCALE;
-        parts.into_iter().find(fits).map(Record::On).unwrap_or(coarse.map_or(Record::AsItIs, Record::InSteps))
-    }
-
-    /// How a state is recorded that is said to be on a scale.
-    pub fn record_said(&self, state: usize, scale: Scale) -> Record {
-        let share = self.off_scale(state, &scale);
-        if share <= OFF_SCALE { Record::On(scale) } else { Record::Off { scale, share } }
-    }
-
-    /// How a state is recorded whose scale other people showed, where these may be beyond its ends.
-    pub fn record_seen(&self, state: usize, scale: Scale) -> Record {
-        let on_grid = |x: f64| is_near_whole((x - scale.low()) / scale.step());
-        let beyond = self.values(state).into_iter().map(|(x, _)| x).filter(|x| on_grid(*x));
-        let (low, high) = beyond.fold((scale.low(), scale.high()), |(low, high), x| (low.min(x), high.max(x)));
-        self.record_said(state, Scale::new(low, high, scale.step()).unwrap_or(scale))
-    }
-
-    /// Everybody's values of a state with their counts.
-    fn values(&self, state: usize) -> Vec<(f64, usize)> {
-        self.everybody(state).map_or(vec![], |counts| merged(&counts.of))
-    }
-
-    fn everybody(&self, state: usize) -> Option<Counts> {
         let (_, by_level) = self.counts[state].split_last()?;
-        Some(by_level.iter().fold(Counts::default(), Counts::join))
+        let everybody = by_level.iter().fold(Counts::default(), Counts::join);
+        everybody.grain().or_else(|| self.counts[state].iter().find_map(Counts::grain))
     }
 
-    /// The share of records that are none of a scale's values.
-    fn off_scale(&self, state: usize, scale: &Scale) -> f64 {
-        let place = |x: f64| (x - scale.low()) / scale.step();
-        let last = place(scale.high());
-        let is_on = |x: f64| is_near_whole(place(x)) && place(x) > -0.5 && place(x) < last + 0.5;
-        let (mut on, mut all) = (0, 0);
-        for (x, count) in self.values(state) {
-            all += count;
-            on += if is_on(x) { count } else { 0 };
-        }
-        // Values beyond those that were counted are on no scale.
-        let records = self.everybody(state).map_or(all, |counts| counts.records);
-        1.0 - on as f64 / records.max(1) as f64
+    /// The states that are recorded too coarsely for what these people tell about their means.
+    pub fn coarse(&self, mechanism: &Fitted) -> Vec<Coarse> {
+        (0..self.counts.len()).filter_map(|state| self.coarse_state(state, mechanism)).collect()
     }
 
-    /// A state that is recorded too coarsely for what these people tell about its mean.
-    fn coarse(&self, state: usize, mechanism: &Fitted) -> Option<Coarse> {
+    fn coarse_state(&self, state: usize, mechanism: &Fitted) -> Option<Coarse> {
         let grain = self.grain(state)?;
         let keys = self.counts[state].iter().flat_map(|counts| counts.of.keys());
         let size = keys.fold(0.0f64, |most, key| most.max(value(*key).abs()));
@@ -262,28 +196,6 @@ impl Values {
         };
         is_coarse.then_some(Coarse { state, grain, noise })
     }
-}
-
-/// Parts of the usual distance between values that are tried as the step of a scale: some people answer in halves.
-const PARTS: [f64; 5] = [1.0, 2.0, 4.0, 5.0, 10.0];
-
-/// Records that may be on none of a scale's values, as where a missing score was filled in.
-const OFF_SCALE: f64 = 0.05;
-
-/// A number this share of a step away from a value of a scale is that value: a third that was written with two digits.
-const NEAR: f64 = 0.02;
-
-fn is_near_whole(x: f64) -> bool {
-    (x - x.round()).abs() <= NEAR
-}
-
-/// The scale with about this step between the lowest and the highest of the values that occur more than once.
-fn scale(values: &[(f64, usize)], step: f64) -> Option<Scale> {
-    let mut repeated = values.iter().filter(|(_, count)| *count > 1).map(|(x, _)| *x);
-    let low = repeated.next()?;
-    let high = repeated.next_back()?;
-    let steps = ((high - low) / step).round();
-    Scale::new(low, high, (high - low) / steps).ok()
 }
 
 /// A number as a key that sorts as the number does; −0 is 0.
@@ -500,80 +412,6 @@ mod tests {
         };
         assert_eq!(with(3), Some(Grain::OneValue { value: 0.0, share: 0.3 }));
         assert_eq!(with(1), None);
-    }
-
-    /// One state of one level with these values.
-    fn state(values: &[f64]) -> Values {
-        let mut builder = PanelBuilder::new(Labels::new(["f"]), Labels::new(["0"]), 1).unwrap();
-        for (i, states) in values.chunks_exact(2).enumerate() {
-            builder.push(Person { id: &i.to_string(), level: 0, states, actions: &[0], rewards: &[0.0] }).unwrap();
-        }
-        Values::of(&builder.finish()).unwrap()
-    }
-
-    /// The scale that is seen in these numbers, the lowest, the highest and the step.
-    fn scale_of(values: &[f64]) -> Option<(f64, f64, f64)> {
-        let found = state(values);
-        let panel_mean = crate::estimate::fit(
-            &{
-                let mut builder = PanelBuilder::new(Labels::new(["f"]), Labels::new(["0"]), 1).unwrap();
-                for (i, states) in values.chunks_exact(2).enumerate() {
-                    builder
-                        .push(Person { id: &i.to_string(), level: 0, states, actions: &[0], rewards: &[0.0] })
-                        .unwrap();
-                }
-                builder.finish()
-            },
-            &crate::estimate::FitSettings::default(),
-        )
-        .unwrap();
-        match found.record(0, &panel_mean, false) {
-            Record::On(scale) => Some((scale.low(), scale.high(), scale.step())),
-            _ => None,
-        }
-    }
-
-    #[test]
-    fn scales_are_seen_with_their_ends_and_what_is_no_scale_is_none() {
-        let close = |found: Option<(f64, f64, f64)>, (low, high, step): (f64, f64, f64)| {
-            let (l, h, s) = found.unwrap();
-            assert!((l - low).abs() < 1e-9 && (h - high).abs() < 1e-9 && (s - step).abs() < 1e-9, "{:?}", (l, h, s));
-        };
-        for step in [1.0, 0.5, 2.0, 5.0] {
-            let numbers: Vec<f64> = uniform(4000).iter().map(|x| (x / step).round() * step).collect();
-            let (low, high) = numbers.iter().fold((0.0f64, 0.0f64), |(l, h), x| (l.min(*x), h.max(*x)));
-            close(scale_of(&numbers), (low, high, step));
-        }
-        // A third of the people answer in halves, and one score in fifty was filled in with a mean.
-        let mixed = |(i, x): (usize, &f64)| match i {
-            i if i % 50 == 7 => 1.8364 + 1e-5 * i as f64,
-            i if i % 3 == 0 => (2.0 * x).round() / 2.0,
-            _ => x.round(),
-        };
-        close(scale_of(&uniform(4000).iter().enumerate().map(mixed).collect::<Vec<_>>()), (-3.0, 7.0, 0.5));
-        assert_eq!(scale_of(&uniform(4000)), None);
-        assert_eq!(
-            scale_of(&uniform(4000).iter().map(|x| (x + 3.0).round().ln_1p()).collect::<Vec<_>>()),
-            None,
-            "uneven"
-        );
-        let heaped = |(i, x): (usize, &f64)| if i % 3 == 0 { x.round() } else { *x };
-        assert_eq!(scale_of(&uniform(4000).iter().enumerate().map(heaped).collect::<Vec<_>>()), None, "heaps");
-    }
-
-    #[test]
-    fn a_scale_that_was_said_is_believed_if_the_records_are_on_it() {
-        let scale = Scale::new(-3.0, 7.0, 1.0).unwrap();
-        let numbers: Vec<f64> = uniform(2000).iter().map(|x| x.round()).collect();
-        assert_eq!(state(&numbers).record_said(0, scale), Record::On(scale));
-        let short = Scale::new(0.0, 7.0, 1.0).unwrap();
-        assert!(
-            matches!(state(&numbers).record_said(0, short), Record::Off { share, .. } if (share - 0.25).abs() < 0.05)
-        );
-        // Other people may be beyond the ends of what was seen before.
-        assert_eq!(state(&numbers).record_seen(0, short), Record::On(scale));
-        let halves: Vec<f64> = uniform(2000).iter().map(|x| (2.0 * x).round() / 2.0).collect();
-        assert!(matches!(state(&halves).record_seen(0, scale), Record::Off { .. }));
     }
 
     /// Round numbers, given by a third of the people.

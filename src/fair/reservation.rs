@@ -1,10 +1,8 @@
 //! What must be said wherever a policy goes: why no study of its people is possible, and why its unfairness is not known.
 
 use super::People;
-use super::recorded_steps::{Coarse, Grain, Record, Values};
-use crate::audit::UnfairnessError;
+use super::recorded_steps::{Coarse, Grain, Values};
 use crate::estimate::{Fitted, FittedNoise, Nature, OutputSet};
-use crate::kernel::model::Scale;
 use crate::kernel::people::{BlocksError, Panel, People as Source, Shape, try_each};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -26,10 +24,8 @@ pub enum About {
     Data,
     /// A state is kept: unfairness that goes through it is accepted by assumption.
     KeptState,
-    /// A state is recorded on a scale: what bounds of unfairness rest on.
+    /// A state is recorded in categories, which do not determine a person's noise.
     RecordedSteps,
-    /// A state is recorded in steps that are no even scale: a person's noise is not known, nor drawn.
-    UnevenSteps,
 }
 
 impl fmt::Display for Reservation {
@@ -40,13 +36,8 @@ impl fmt::Display for Reservation {
 
 impl Reservation {
     /// Whether it keeps unfairness from being measured.
-    pub fn withholds_bound(&self) -> bool {
-        matches!(self.about, About::KeptState | About::UnevenSteps)
-    }
-
-    /// Whether a policy is not to be used because of it, unless somebody says so.
-    pub fn stops_use(&self) -> bool {
-        self.about != About::RecordedSteps
+    pub fn is_about_fairness(&self) -> bool {
+        self.about != About::Data
     }
 }
 
@@ -106,34 +97,10 @@ pub(super) fn about_data(people: &dyn Source) -> Result<Vec<Reservation>, Blocks
     Ok(found.reservations())
 }
 
-/// How the states of people are recorded, and what is to be said of it.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Recording {
-    /// The scale of each state; empty where none is on one.
-    pub scales: Vec<Option<Scale>>,
-    /// What keeps the unfairness of policies from being measured, and what its bounds rest on.
-    pub reservations: Vec<Reservation>,
-}
-
-/// What is known of the scale of a state before these people are looked at.
-#[derive(Clone, Copy)]
-pub(super) enum Known {
-    /// Somebody said it.
-    Said(Scale),
-    /// Other people showed it.
-    Seen(Scale),
-}
-
-/// How people with these values are recorded, with a mechanism fitted to them; `known` gives what is known of the scale of a state.
-pub(super) fn of_mechanism(
-    mechanism: &Fitted,
-    values: &Values,
-    people: &People,
-    known: impl Fn(usize) -> Option<Known>,
-) -> Recording {
-    let mut found = recording(mechanism, values, &people.state_names(), known);
-    found.reservations.splice(0..0, accepted(mechanism, &people.output_names()));
-    found
+/// What keeps the unfairness of policies from being measured with a mechanism fitted to people with these values.
+pub(super) fn of_mechanism(mechanism: &Fitted, values: &Values, people: &People) -> Vec<Reservation> {
+    let names = people.state_names();
+    accepted(mechanism, &people.output_names()).into_iter().chain(recorded_steps(mechanism, values, &names)).collect()
 }
 
 /// What is accepted because outputs are kept as observed in every world.
@@ -151,73 +118,22 @@ pub(super) fn accepted_through(kept: OutputSet, outputs: &[String]) -> Option<St
         .then(|| format!("unfairness that goes through {} is accepted by assumption, not measured", listed(&names)))
 }
 
-fn recording(
-    mechanism: &Fitted,
-    values: &Values,
-    names: &[String],
-    known: impl Fn(usize) -> Option<Known>,
-) -> Recording {
+/// States that are carried over and recorded in steps, one reservation each.
+fn recorded_steps(mechanism: &Fitted, values: &Values, names: &[String]) -> Vec<Reservation> {
     let nature = |state: usize| natures(mechanism).find(|(output, _)| *output == state).map(|(_, nature)| nature);
-    let mut found = Recording { scales: vec![None; names.len()], reservations: vec![] };
-    for (state, name) in names.iter().enumerate() {
-        let nature = nature(state);
-        let seen_here = || values.record(state, mechanism, matches!(nature, Some(Nature::FewValues(_))));
-        let record = match known(state) {
-            _ if matches!(nature, Some(Nature::Kept | Nature::Noiseless)) => Record::AsItIs,
-            Some(Known::Said(scale)) => values.record_said(state, scale),
-            Some(Known::Seen(scale)) => match values.record_seen(state, scale) {
-                // These people are recorded otherwise than those before.
-                Record::Off { .. } => seen_here(),
-                on => on,
-            },
-            None => seen_here(),
-        };
-        let uneven = |says: String| Reservation { about: About::UnevenSteps, says };
-        match record {
-            Record::AsItIs => {}
-            Record::On(scale) => found.scales[state] = Some(scale),
-            Record::InSteps(coarse) => found.reservations.push(uneven(format!(
-                "{}, and not on an even scale: such a record does not determine a person's noise, and no unfairness can be bounded",
-                in_words(&coarse, name)
-            ))),
-            Record::Off { scale, share } => found.reservations.push(uneven(format!(
-                "{:.0} % of the records of {name} are none of {scale}: they are on no scale within whose steps noise could be drawn, and no \
-                 unfairness can be bounded",
-                100.0 * share
-            ))),
-        }
-    }
-    if found.scales.iter().all(Option::is_none) {
-        found.scales.clear();
-    }
-    found.reservations.extend(rests_on(&found.scales, names));
-    found
-}
-
-/// What bounds of unfairness rest on where states are on scales.
-fn rests_on(scales: &[Option<Scale>], names: &[String]) -> Option<Reservation> {
-    let on = scales.iter().zip(names).filter_map(|(scale, name)| Some(format!("{name} ({})", (*scale)?)));
-    let on: Vec<String> = on.collect();
-    let listed = listed(&on.iter().map(String::as_str).collect::<Vec<_>>());
-    let verb = if on.len() == 1 { "is recorded on a scale" } else { "are recorded on scales" };
-    (!on.is_empty()).then(|| Reservation {
-        about: About::RecordedSteps,
-        says: format!(
-            "{listed} {verb}: what is said of unfairness rests on a person's rank being the same in every world, and on the recorded score being \
-             the state; how much it would change if these fail is not computed"
-        ),
-    })
-}
-
-/// Why there is no law of the CF metric, with the state's name.
-pub(super) fn why_no_law(error: &UnfairnessError, names: &[String]) -> String {
-    match error {
-        UnfairnessError::TooCoarse { state } => format!(
-            "{} varies so little beside the steps of its scale that the law of its noise is not known, and people cannot be followed in other worlds",
-            names[*state]
-        ),
-        other => other.to_string(),
-    }
+    let coarse = values.coarse(mechanism);
+    let of_state = |state: usize| match (nature(state), coarse.iter().find(|found| found.state == state)) {
+        (Some(Nature::Kept | Nature::Noiseless), _) | (None | Some(Nature::Continuous), None) => None,
+        (_, Some(found)) => Some(in_words(found, &names[state])),
+        (Some(Nature::FewValues(count)), None) => Some(format!("{} takes {count} values", names[state])),
+    };
+    let says = |lies: String| {
+        format!(
+            "{lies}: a record in categories determines a person's noise only up to a category, so that no unfairness can be bounded"
+        )
+    };
+    let found = (0..names.len()).filter_map(of_state);
+    found.map(|lies| Reservation { about: About::RecordedSteps, says: says(lies) }).collect()
 }
 
 fn natures(mechanism: &Fitted) -> impl Iterator<Item = (usize, Nature)> {

@@ -85,7 +85,7 @@ pub(super) fn of_mechanism(
                 2 * noise.outputs.len()
             )),
             Belief::FewValues => lines.push(format!(
-                "{what} takes so few values that a value determines its noise up to a category only: a person's counterfactual value is one of several"
+                "{what} takes so few values that a value does not determine its noise: its counterfactuals are not to be believed"
             )),
             Belief::Believable | Belief::NothingToCarry | Belief::Unknown => {}
         }
@@ -182,7 +182,7 @@ mod tests {
             said(|_, n| n.outputs[0].verdict = Belief::Differs),
             &["state2", "1.40", "1.0e-5", "2 such tests", "doubtful"],
         );
-        one(said(|_, n| n.outputs[0].verdict = Belief::FewValues), &["state2", "few values", "one of several"]);
+        one(said(|_, n| n.outputs[0].verdict = Belief::FewValues), &["state2", "few values", "not to be believed"]);
     }
 
     /// What is said of a linear mechanism of two states: the first is multiplied by `growth` at each step, the second is another or the same.

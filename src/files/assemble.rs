@@ -1,11 +1,11 @@
 //! From rows in file order to trajectories in time order.
 
 use super::error::{DataError, excerpt, listing};
-use super::row_convention::{FirstRows, in_words as rows_in_words};
+use super::row_convention::{in_words as rows_in_words, of_first_rows};
 use super::table::{Row, Source, Table};
 use super::times::{Pace, Step, StepLength, Times, in_months, proposal, rounded};
 use super::{Cut, CutReason, Layout, MissingRepair, Read, ReadOptions, Repairs, RowConvention};
-use crate::kernel::people::{Labels, PanelBuilder, Person, in_order};
+use crate::kernel::people::{Labels, PanelBuilder, Person};
 
 /// What is kept of a person's rows in time order: the first `states` rows, and of those the decisions of
 /// `decision_rows()`.
@@ -23,33 +23,20 @@ pub(super) fn assemble(table: Table, options: &ReadOptions) -> Result<Read, Data
     if !options.find_rows {
         return assemble_part(table, options, None);
     }
-    let mut survey = Survey::default();
-    survey.meet(&table, options);
-    let rows = survey.firsts.convention(&table.source.file, table.source.line)?;
+    let (order, starts) = by_person_and_time(&table);
+    let firsts = starts.windows(2).map(|pair| &table.rows[order[pair[0]]]);
+    let looked = firsts.map(|row| ((table.source.line)(row.line), row.action().is_some() || row.reward().is_some()));
+    let rows = of_first_rows(looked, &table.source.file)?;
+    drop((order, starts));
     let mut read = assemble_part(table, &ReadOptions { rows, ..options.clone() }, None)?;
     read.notes.extend(rows_in_words(rows).map(String::from));
     Ok(read)
 }
 
-/// What has to be known of everybody before anybody's rows can be judged.
-#[derive(Default)]
-pub(super) struct Survey {
-    /// How fast their times go, once somebody was met.
-    pub pace: Option<Pace>,
-    pub firsts: FirstRows,
-}
-
-impl Survey {
-    /// Meets the people of a table.
-    pub fn meet(&mut self, table: &Table, options: &ReadOptions) {
-        let (order, starts) = by_person_and_time(table);
-        let times = sorted_times(table, &order, &starts);
-        let pace = Pace::of(&times, table.times.unwrap_or(Times::Numbers), options.step);
-        self.pace = Some(self.pace.map_or(pace, |others| others.and(pace)));
-        for first in starts.windows(2).map(|pair| &table.rows[order[pair[0]]]) {
-            self.firsts.meet(first.line, first.action().is_some() || first.reward().is_some());
-        }
-    }
+/// The pace of the people of a table.
+pub(super) fn pace_of(table: &Table, options: &ReadOptions) -> Pace {
+    let (order, starts) = by_person_and_time(table);
+    Pace::of(&sorted_times(table, &order, &starts), table.times.unwrap_or(Times::Numbers), options.step)
 }
 
 /// [`assemble`] for some people of a larger file, whose steps are those of `pace`: the labels are all that the table knows, and it is no
@@ -67,9 +54,8 @@ pub(super) fn assemble_part(mut table: Table, options: &ReadOptions, pace: Optio
     let ends = groups().map(|rows| check.trajectory(rows)).collect::<Result<Vec<_>, _>>()?;
     let extents: Vec<Extent> = ends.iter().map(|end| end.extent).collect();
 
-    let people = in_order(&table.ids);
     let mut repairs = Repairs::default();
-    for &i in &people {
+    for i in by_id(&table.ids) {
         let rows = &order[starts[i]..starts[i + 1]];
         let End { extent, cut } = &ends[i];
         let whole = Extent { states: rows.len(), decisions: check.decisions_of(rows) };
@@ -98,7 +84,7 @@ pub(super) fn assemble_part(mut table: Table, options: &ReadOptions, pace: Optio
     let mut places = vec![Layout::DROPPED; table.rows.len()];
     let mut times = Vec::with_capacity(table.rows.len() - repairs.rows_dropped);
     let (mut states, mut codes, mut rewards) = (Vec::new(), Vec::new(), Vec::new());
-    for &i in &people {
+    for i in by_id(&table.ids) {
         let (rows, extent) = (&order[starts[i]..starts[i + 1]], extents[i]);
         if extent.states == 0 {
             continue;
@@ -123,6 +109,22 @@ pub(super) fn assemble_part(mut table: Table, options: &ReadOptions, pace: Optio
     let kept = std::mem::replace(&mut table.kept, super::table::Kept::empty());
     let layout = Layout { source: table.source, columns: options.columns.clone(), rows: options.rows, kept, places };
     Ok(Read { panel: builder.finish(), repairs, times, notes, layout })
+}
+
+/// People in the order of their ids, whatever the order of rows: by value where all are numbers, otherwise as text.
+fn by_id(ids: &[String]) -> Vec<usize> {
+    let numbers: Option<Vec<f64>> = ids.iter().map(|id| id_number(id)).collect();
+    let mut people: Vec<usize> = (0..ids.len()).collect();
+    people.sort_by(|&a, &b| {
+        let by_value = numbers.as_ref().map_or(std::cmp::Ordering::Equal, |x| x[a].total_cmp(&x[b]));
+        by_value.then_with(|| ids[a].cmp(&ids[b]))
+    });
+    people
+}
+
+/// The number that an id spells.
+pub(super) fn id_number(id: &str) -> Option<f64> {
+    id.parse().ok().filter(|x: &f64| x.is_finite())
 }
 
 /// The rows of each person in order of time: person i has `order[starts[i]..starts[i + 1]]`.

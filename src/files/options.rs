@@ -133,7 +133,7 @@ pub struct Repairs {
     pub people_cut: usize,
     /// Rows that are gone, those of dropped people included.
     pub rows_dropped: usize,
-    /// Each cut, in the order of people; empty where people may not be named.
+    /// Each cut, in the order of ids; empty where people may not be named.
     #[doc(hidden)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cuts: Vec<Cut>,
@@ -154,8 +154,7 @@ impl Repairs {
 /// A file that was read.
 #[derive(Debug, Clone)]
 pub struct Read {
-    /// The people in their one order (see [`in_order`](crate::kernel::people::in_order)), each sorted by time: the order of rows in the file has no
-    /// effect.
+    /// The people in order of their ids, each sorted by time: the order of rows in the file has no effect.
     pub panel: Panel,
     /// What was repaired on request.
     pub repairs: Repairs,

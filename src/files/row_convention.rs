@@ -3,33 +3,20 @@
 use super::RowConvention;
 use super::error::{DataError, Line};
 
-/// People's first rows: how many have an action or a reward, how many have neither, and the first line of each kind.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct FirstRows {
-    filled: (usize, Option<u64>),
-    blank: (usize, Option<u64>),
-}
-
-impl FirstRows {
-    /// Meets the first row of a person.
-    pub fn meet(&mut self, line: u64, is_filled: bool) {
-        let (count, first) = if is_filled { &mut self.filled } else { &mut self.blank };
-        *count += 1;
-        *first = Some(first.map_or(line, |first| first.min(line)));
-    }
-
-    /// The convention that they show: with incoming rows nothing led to the first state, so that none is filled; with outgoing rows all are.
-    ///
-    /// # Errors
-    /// [`DataError::UnclearRows`] where some are and some are not.
-    pub fn convention(&self, file: &str, line: fn(u64) -> Line) -> Result<RowConvention, DataError> {
-        match (self.filled, self.blank) {
-            ((_, None), _) => Ok(RowConvention::Incoming),
-            (_, (_, None)) => Ok(RowConvention::Outgoing),
-            ((filled, Some(first_filled)), (blank, Some(first_blank))) => {
-                let line = line(if filled <= blank { first_filled } else { first_blank });
-                Err(DataError::UnclearRows { file: file.into(), line, filled, blank })
-            }
+/// The convention that people's first rows show, each with its line and whether it has an action or a reward: with incoming rows nothing led to the
+/// first state, so that none has; with outgoing rows all have.
+///
+/// # Errors
+/// [`DataError::UnclearRows`] where some have and some have not.
+pub(super) fn of_first_rows(rows: impl Iterator<Item = (Line, bool)>, file: &str) -> Result<RowConvention, DataError> {
+    let (with, without): (Vec<_>, Vec<_>) = rows.partition(|(_, filled)| *filled);
+    match (with.first(), without.first()) {
+        (None, _) => Ok(RowConvention::Incoming),
+        (_, None) => Ok(RowConvention::Outgoing),
+        (Some(&(with_line, _)), Some(&(without_line, _))) => {
+            let (filled, blank) = (with.len(), without.len());
+            let line = if filled <= blank { with_line } else { without_line };
+            Err(DataError::UnclearRows { file: file.into(), line, filled, blank })
         }
     }
 }
@@ -52,9 +39,7 @@ mod tests {
     #[test]
     fn first_rows_show_the_convention_and_where_they_differ_both_are_named() {
         let found = |filled: &[bool]| {
-            let mut firsts = FirstRows::default();
-            filled.iter().enumerate().rev().for_each(|(i, &filled)| firsts.meet(i as u64 + 2, filled));
-            firsts.convention("f.csv", Line::Text)
+            of_first_rows(filled.iter().enumerate().map(|(i, &filled)| (Line::Text(i as u64 + 2), filled)), "f.csv")
         };
         assert_eq!(found(&[false, false]).ok(), Some(RowConvention::Incoming));
         assert_eq!(found(&[true, true]).ok(), Some(RowConvention::Outgoing));

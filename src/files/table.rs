@@ -6,7 +6,7 @@ use super::columns::Roles;
 use super::error::{DataError, Line, Place, excerpt};
 use super::times::Times;
 use super::{Decimal, MissingRepair, ReadOptions};
-use crate::kernel::people::{PRODUCT, Part, in_order, key};
+use crate::kernel::people::{PRODUCT, Part, key};
 use std::collections::HashMap;
 
 /// The most distinct levels, or actions, that a file may have.
@@ -170,32 +170,32 @@ impl Table {
         Self::new(source, self.repair, self.decimals)
     }
 
-    /// The same rows person by person, each in the order of times, in the one order of people.
-    pub fn by_person(&self) -> Self {
-        let mut place = vec![0; self.ids.len()];
-        in_order(&self.ids).into_iter().enumerate().for_each(|(at, person)| place[person] = at);
-        let mut order: Vec<usize> = (0..self.rows.len()).collect();
-        let key = |r: usize| (place[self.rows[r].person], self.rows[r].time);
-        order.sort_by(|&a, &b| key(a).0.cmp(&key(b).0).then(key(a).1.total_cmp(&key(b).1)));
-        let mut sorted = self.successor();
-        for r in order {
-            let row = self.rows[r];
-            sorted.push_row(&self.ids[row.person], row, self.states_of(r).iter().copied(), self.kept_of(r));
+    /// Everything, or where more rows are to come everything but the last person; what is not taken stays.
+    ///
+    /// `None` when nothing can be taken yet.
+    pub fn take_whole_people(&mut self, is_end: bool) -> Option<Self> {
+        let last = self.rows.last()?.person;
+        let first = if is_end { self.rows.len() } else { self.rows.iter().rposition(|row| row.person != last)? + 1 };
+        let mut rest = self.successor();
+        for r in first..self.rows.len() {
+            rest.push_row(&self.ids[last], self.rows[r], self.states_of(r), self.kept_of(r));
         }
-        sorted
+        let mut taken = std::mem::replace(self, rest);
+        let p = taken.source.roles.states.len();
+        taken.rows.truncate(first);
+        taken.states.truncate(first * p);
+        taken.kept.truncate(first);
+        if !is_end {
+            taken.ids.pop();
+        }
+        Some(taken)
     }
 
     /// Adds a row that was read before.
-    pub fn push_row<'k>(
-        &mut self,
-        id: &str,
-        row: Row,
-        states: impl Iterator<Item = f64>,
-        kept: impl Iterator<Item = &'k str>,
-    ) {
+    pub fn push_row<'k>(&mut self, id: &str, row: Row, states: &[f64], kept: impl Iterator<Item = &'k str>) {
         let person = self.person(id);
         self.rows.push(Row { person, ..row });
-        self.states.extend(states);
+        self.states.extend_from_slice(states);
         kept.for_each(|cell| self.kept.push(cell));
     }
 
@@ -211,7 +211,6 @@ impl Table {
     }
 
     /// Bytes that the rows take, about.
-    #[cfg(feature = "parquet")]
     pub fn bytes(&self) -> usize {
         self.rows.len() * size_of::<Row>() + 8 * self.states.len() + self.kept.text.len() + 8 * self.kept.ends.len()
     }
@@ -442,6 +441,11 @@ impl Kept {
     fn push(&mut self, cell: &str) {
         self.text.push_str(cell);
         self.ends.push(self.text.len());
+    }
+
+    fn truncate(&mut self, rows: usize) {
+        self.ends.truncate(rows * self.width);
+        self.text.truncate(self.ends.last().copied().unwrap_or(0));
     }
 
     /// The cell of a row in the `column`-th of the kept columns.

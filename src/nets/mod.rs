@@ -1,12 +1,9 @@
 //! A small multilayer perceptron, trained by Adam on mean squared error.
 //!
-//! | what | file |
-//! |---|---|
-//! | f(x; θ): affine maps with max(0, ·) between them | `mlp`: [`Network`] |
-//! | rows to learn from, in blocks | `batch`: [`Batch`], `block` |
-//! | the loss and its gradient on a batch; a step | `gradient`: [`Trainer`], `adam`: [`Adam`] |
-//! | a mechanism by mini-batches with early stopping; a Q function by steps on all rows | `train`: [`train()`], [`gradient_steps`] |
-//! | fitted Q iteration (supplement F.1); columns on one scale | `neural_q`, `standardize`: [`Standardizer`] |
+//! [`Network`] is f(x; θ): affine maps with max(0, ·) between them. [`Batch`] packs rows to learn from, [`Trainer`] computes
+//! the loss and its gradient on a batch, [`Adam`] takes a step. `train` fits a mechanism by mini-batches with early
+//! stopping; [`gradient_steps`] fits a Q function by steps on all rows. [`Standardizer`] scales columns, where a caller wants
+//! that.
 //!
 //! Everything runs on the calling thread, in an order of operations that depends on shapes alone: the same seed gives
 //! the same digits on any number of threads.
@@ -17,6 +14,7 @@ mod block;
 mod gradient;
 mod mlp;
 mod neural_q;
+mod shallow;
 mod standardize;
 mod train;
 

@@ -38,7 +38,7 @@ pub enum NeuralQError {
     /// γ ∉ [0, 1).
     #[error("the discount is {0}, outside [0, 1)")]
     DiscountOutsideUnitInterval(f64),
-    /// No person was seen twice, so there is no tuple to learn from.
+    /// Nobody was seen twice, so there is no tuple to learn from.
     #[error("there is no transition to learn from: no person has a state after a decision")]
     NoTransitions,
     /// States too large to be standardised.
@@ -46,7 +46,7 @@ pub enum NeuralQError {
     Standardizer(#[from] StandardizerError),
 }
 
-/// A net with one output per action, on standardised inputs. A level code, if there is one, enters as indicators.
+/// A net with one output an action, on standardised inputs. A level code, if there is one, enters as indicators.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct QNet {
     scale: Standardizer,
@@ -85,7 +85,7 @@ impl QNet {
         encoded
     }
 
-    /// Q of every action, |A| numbers per row.
+    /// Q of every action, |A| a row.
     fn by_row(&self, encoded: &[f64], workspace: &mut Workspace) -> Vec<f64> {
         let mut q = vec![0.0; encoded.len() / self.network.inputs() * self.actions()];
         self.network.predict(encoded, &mut q, workspace);

@@ -1,10 +1,10 @@
 //! The page of theorems: every claim with its limit, margin and control, every slope as a picture, and the errata.
 
+use super::notebook::slope_chart;
 use super::number::{plain, with_bounds};
-use super::rate::asked;
-use super::{Figure, Rate, Section, Table, comma_separated};
+use super::{Figure, Section, Table, comma_separated};
 use crate::theory::errata::{ErratumRow, SLIPS, Stands, of_kind, roots};
-use crate::theory::theorems::{Cells, Examined, Found, Rank, Row, Slope, sides, theorems as all};
+use crate::theory::theorems::{Cells, Examined, Found, Limit, Rank, Row, Slope, sides, theorems as all};
 
 /// The section of what was examined.
 pub fn theorems(examined: &Examined) -> Section {
@@ -18,7 +18,6 @@ pub fn theorems(examined: &Examined) -> Section {
         format!("{} rows are not as expected: {}.", surprises.len(), surprises.join(", "))
     };
     let kinds = Stands::ALL.map(|stands| errata_table(about(stands), &of_kind(errata, stands)));
-    let slips = slips("Slips of index, sign or letter, which count towards nothing.", "words of the document");
     Section {
         label: "claims".into(),
         title: "Theorems and errata".into(),
@@ -30,7 +29,7 @@ pub fn theorems(examined: &Examined) -> Section {
         ],
         seen: observations(examined),
         figures: rows.iter().enumerate().filter_map(|(i, row)| slope(i, row)).collect(),
-        tables: std::iter::once(theorems_table(EVERY_CLAIM, rows)).chain(kinds).chain([slips.in_sentences()]).collect(),
+        tables: std::iter::once(theorems_table(EVERY_CLAIM, rows)).chain(kinds).chain([slips()]).collect(),
         command: "counterfair verify".into(),
         ..Section::default()
     }
@@ -85,7 +84,7 @@ fn observations(examined: &Examined) -> Vec<String> {
 }
 
 /// One row per claim, as `cargo test --test theorems` shows it, with its hypotheses and its theorem in Coq.
-fn theorems_table(caption: &str, rows: &[Row]) -> Table {
+pub fn theorems_table(caption: &str, rows: &[Row]) -> Table {
     let columns =
         ["label", "claim", "assumes", "found", "limit", "margin", "control", "what the control changes", "runs", "Coq"];
     let mut table = Table::new(caption, columns.len(), columns).in_sentences();
@@ -108,8 +107,36 @@ fn theorems_table(caption: &str, rows: &[Row]) -> Table {
     table
 }
 
+/// The slopes among some rows: what theory says of each, what was measured, and the control's slope.
+pub fn slopes_table(caption: &str, rows: &[Row]) -> Table {
+    let columns = ["label", "claim", "theory", "slope [95 % interval]", "last three sizes", "control"];
+    let mut table = Table::new(caption, 2, columns);
+    for (row, slope) in rows.iter().filter_map(|row| Some((row, row.slope()?))) {
+        table.push([
+            row.claim.label.to_string(),
+            row.claim.says.to_string(),
+            theory(row.claim.limit),
+            with_bounds(slope.slope, slope.interval, 2),
+            plain(slope.last_three, 2),
+            row.control.slope().map_or("–".into(), |control| with_bounds(control.slope, control.interval, 2)),
+        ]);
+    }
+    table
+}
+
+/// What theory says of a slope.
+fn theory(limit: Limit) -> String {
+    let number = |slope: f64| plain(slope, 1);
+    match limit {
+        Limit::SlopeAtMost { slope } => format!("at most {}", number(slope)),
+        Limit::SlopeAtLeast { slope } => format!("at least {}", number(slope)),
+        Limit::Law { slope } => number(slope),
+        Limit::AtMost | Limit::Equal => "–".into(),
+    }
+}
+
 /// One row per erratum: the document's words and what they say, why it fails, both sides of a witness, and how it should read.
-pub(super) fn errata_table(caption: &str, rows: &[&ErratumRow]) -> Table {
+pub fn errata_table(caption: &str, rows: &[&ErratumRow]) -> Table {
     let columns = [
         "label",
         "line",
@@ -141,9 +168,10 @@ pub(super) fn errata_table(caption: &str, rows: &[&ErratumRow]) -> Table {
     table
 }
 
-/// Slips of the document, each with its words under a title.
-pub(super) fn slips(caption: &str, words: &str) -> Table {
-    let mut table = Table::new(caption, 4, ["label", "line", words, "meant"]);
+/// Slips of the document.
+fn slips() -> Table {
+    let caption = "Slips of index, sign or letter, which count towards nothing.";
+    let mut table = Table::new(caption, 4, ["label", "line", "words of the document", "meant"]).in_sentences();
     for slip in SLIPS {
         table.push([slip.label, &slip.source.line.to_string(), slip.source.words, slip.meant]);
     }
@@ -152,7 +180,7 @@ pub(super) fn slips(caption: &str, words: &str) -> Table {
 
 /// Means against size for the claim and its control, both axes logarithmic, with theory's line.
 fn slope(index: usize, row: &Row) -> Option<Figure> {
-    let chart = Rate::of(row)?.chart();
+    let chart = slope_chart(row)?;
     let stated = row.slope()?;
     let mut csv = comma_separated::line(["series", &stated.axis, "mean", "standard_error"]);
     let series = [("claim", &row.stated), ("control", &row.control)].map(|(name, found)| (name, Found::slope(found)));
@@ -172,17 +200,17 @@ fn slope(index: usize, row: &Row) -> Option<Figure> {
         stated.seeds,
         with_bounds(stated.slope, stated.interval, 2),
         plain(stated.last_three, 2),
-        asked(row.claim.limit),
+        theory(row.claim.limit),
         row.claim.control
     );
     Some(Figure { name: format!("claim_{}", index + 1), svg: chart.svg(), caption, csv })
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::theory::errata::{errata, recompute};
-    use crate::theory::theorems::{Claim, Limit, Run, Worst};
+    use crate::theory::theorems::{Claim, Run, Worst};
 
     fn measured(slope: f64) -> Found {
         let sizes = vec![10.0, 100.0, 1000.0];
@@ -201,7 +229,7 @@ mod tests {
     }
 
     /// A rate that is kept, whose control is not.
-    fn rate() -> Row {
+    pub(in crate::report) fn rate() -> Row {
         let check = |run: Run| measured(run.pick(-0.5, 0.0));
         Claim {
             label: "rate:n",
@@ -256,10 +284,10 @@ mod tests {
     #[test]
     fn a_slope_is_drawn_with_its_control_and_theory() {
         let figure = slope(0, &rate()).expect("a slope");
-        for word in ["measured", "control", "law: −0.5", "mean over"] {
+        for word in ["measured", "control", "theory", "mean over"] {
             assert!(figure.svg.contains(word), "{word} is missing");
         }
         assert_eq!(figure.csv.lines().count(), 7);
-        assert!(figure.caption.contains("slope −0.50 [−0.55, −0.45]") && figure.caption.contains("theory, −0.5."));
+        assert_eq!(slopes_table("", &[rate()]).rows[0][3], "−0.50 [−0.55, −0.45]");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Section;
 use super::number::{plain, with_bounds};
-use crate::theory::{SlopeError, SlopeFit};
+use crate::kernel::numeric::{SlopeError, SlopeFit};
 
 /// What was asked, what we find, and what the paper has.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use super::number::{plain, tick, with_interval};
 use super::{Section, Table};
 use crate::kernel::numeric::Estimate;
-use crate::reproduction::summary::{CONFIDENCE, pairs};
-use crate::reproduction::{Cell, Learner, Measured, Method, PaperWorld, Record, Scale};
+use crate::reproduction::summary::CONFIDENCE;
+use crate::reproduction::{Cell, Learner, Measured, Method, PaperWorld, Record, Scale, Synthetic};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Those that learn something; "known form" learns its action values only, and so tells errors of means from errors of action values.
@@ -132,25 +132,31 @@ fn marked(compared: &Compared, decimals: usize) -> String {
 
 /// Every method at every N that has cells by both learners at the scale's δ and T, in the order of the tables.
 fn compare(records: &[Record], scale: &Scale) -> Vec<Compared> {
-    let both = pairs(records, |cell| {
-        let Cell::Synthetic(c) = cell else { return None };
-        let which = match c.learner {
-            Learner::LeastSquares => 0,
-            Learner::Neural => 1,
-            Learner::Quadratic | Learner::Stable | Learner::Quartic => return None,
-        };
-        // What makes a panel and the draws on which policies are followed: all of the cell but its learner.
-        let panel = ((c.world, c.people), c.seed, c.evaluation_people, c.evaluation_horizon);
-        ((c.strength, c.horizon) == (scale.strength, scale.horizon)).then_some((panel, which))
-    });
-    let settings: BTreeSet<(PaperWorld, usize)> = both.iter().map(|((setting, ..), _)| *setting).collect();
+    // What makes a panel and the draws on which policies are followed: all of the cell but its learner.
+    let panel = |c: &Synthetic| (c.world, c.people, c.seed, c.evaluation_people, c.evaluation_horizon);
+    let mut pairs = BTreeMap::new();
+    for record in records {
+        let Cell::Synthetic(cell) = &record.cell else { continue };
+        if (cell.strength, cell.horizon) != (scale.strength, scale.horizon) {
+            continue;
+        }
+        let pair: &mut [Option<&Record>; 2] = pairs.entry(panel(cell)).or_default();
+        match cell.learner {
+            Learner::LeastSquares => pair[0] = Some(record),
+            Learner::Neural => pair[1] = Some(record),
+            Learner::Quadratic | Learner::Stable | Learner::Quartic => {}
+        }
+    }
+    let both: Vec<_> =
+        pairs.into_iter().filter_map(|(key, [one, other])| Some(((key.0, key.1), one?, other?))).collect();
+    let settings: BTreeSet<(PaperWorld, usize)> = both.iter().map(|(setting, ..)| *setting).collect();
     let mut compared = Vec::new();
     for (world, people) in settings {
         for method in METHODS {
             for quantity in QUANTITIES {
-                let here = both.iter().filter(|((setting, ..), _)| *setting == (world, people));
+                let here = both.iter().filter(|(setting, ..)| *setting == (world, people));
                 let numbers: Vec<(f64, f64)> = here
-                    .filter_map(|(_, [one, other])| {
+                    .filter_map(|(_, one, other)| {
                         Some((quantity.1(one.measured(method)?), quantity.1(other.measured(method)?)))
                     })
                     .collect();
@@ -239,7 +245,17 @@ mod tests {
                 let elsewhere = if c.strength == 1.0 && c.evaluation_people == 2000 { 0.0 } else { 100.0 };
                 let base = c.people as f64 / 1e4 + c.seed as f64 + elsewhere;
                 let (unfairness, value) = (exact(base + added + wobble), exact(7.0 * base + 2.0 * added + wobble));
-                MethodResult { method, outcome: MethodOutcome::Evaluated(Measured::of(unfairness, value)) }
+                let measured = Measured {
+                    unfairness,
+                    value,
+                    long_value: None,
+                    fair: None,
+                    gained: None,
+                    regret: None,
+                    shares: vec![],
+                    learning: None,
+                };
+                MethodResult { method, outcome: MethodOutcome::Evaluated(measured) }
             };
             let results = c.methods.iter().map(result).collect();
             Record { cell, results }

@@ -4,7 +4,7 @@ use crate::kernel::numeric::Estimate;
 use crate::reproduction::summary::CONFIDENCE;
 
 /// `mean ± half the 95 % interval`; exact zeros are written `0`, one unit alone gets no interval.
-pub(crate) fn with_interval(estimate: Estimate, decimals: usize) -> String {
+pub fn with_interval(estimate: Estimate, decimals: usize) -> String {
     let Estimate { mean, standard_error, count } = estimate;
     if count == 0 {
         return "–".into();
@@ -20,23 +20,13 @@ pub(crate) fn with_interval(estimate: Estimate, decimals: usize) -> String {
 }
 
 /// `mean (standard deviation)`, as the paper's tables write it.
-pub(crate) fn with_deviation(mean: f64, deviation: f64, decimals: usize) -> String {
+pub fn with_deviation(mean: f64, deviation: f64, decimals: usize) -> String {
     minus(format!("{mean:.decimals$} ({deviation:.decimals$})"))
 }
 
-/// `0.42 [0.31, 0.53]`: a number with its interval, as all pages, tables and messages have it.
-pub fn with_bounds(value: f64, bounds: (f64, f64), decimals: usize) -> String {
-    format!("{} {}", plain(value, decimals), interval(bounds, decimals))
-}
-
-/// `[0.31, 0.53]`.
-pub fn interval((low, high): (f64, f64), decimals: usize) -> String {
-    minus(format!("[{low:.decimals$}, {high:.decimals$}]"))
-}
-
-/// A p-value; how far it lies below a ten-thousandth does not matter.
-pub(crate) fn p_value(p: f64) -> String {
-    if p < 1e-4 { "< 0.0001".into() } else { plain(p, 4) }
+/// `value [low, high]`.
+pub fn with_bounds(value: f64, (low, high): (f64, f64), decimals: usize) -> String {
+    minus(format!("{value:.decimals$} [{low:.decimals$}, {high:.decimals$}]"))
 }
 
 /// A number with a true minus sign; a negative zero loses its sign.
@@ -73,7 +63,7 @@ pub fn significant(value: f64) -> String {
 }
 
 /// The same number with a true minus sign.
-pub(crate) fn minus_sign(text: &str) -> String {
+pub fn minus_sign(text: &str) -> String {
     minus(text.to_string())
 }
 
@@ -101,7 +91,6 @@ mod tests {
         assert_eq!(tick(0.05), "0.05");
         assert_eq!(tick(0.0001), "0.0001");
         assert_eq!(tick(0.00002), "2e−5");
-        assert_eq!([p_value(0.01), p_value(9e-5)], ["0.0100", "< 0.0001"]);
         assert_eq!(with_deviation(57.094, 0.312, 2), "57.09 (0.31)");
         assert_eq!(
             [0.0, 1234.56, -0.05, 0.000_123_456, 1.2e-7, 3e8].map(significant),

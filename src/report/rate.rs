@@ -3,7 +3,7 @@
 use super::number::{tick, with_bounds};
 use super::plot::{Axis, Chart, Ink, Series, Span};
 use crate::kernel::numeric::Estimate;
-use crate::theory::theorems::{Found, Limit, Row, Slope, judge};
+use crate::theory::theorems::{Found, Limit, Slope, judge};
 
 /// A slope beside what a theorem promises, what the law of a margin says, and the slope of a control.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,15 +19,6 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Of a claim about a slope; nothing of a claim about none.
-    pub(super) fn of(row: &Row) -> Option<Self> {
-        let limit = row.claim.limit;
-        limit.slope()?;
-        let (promise, law) = if matches!(limit, Limit::Law { .. }) { (None, Some(limit)) } else { (Some(limit), None) };
-        let control = row.control.slope().map(|slope| (row.claim.control.to_string(), slope.clone()));
-        Some(Self { found: row.slope()?.clone(), promise, law, control })
-    }
-
     /// Measured means with their intervals, theory's slopes through their middle, and the control.
     pub fn chart(&self) -> Chart {
         let Self { found, promise, law, control } = self;

@@ -1,7 +1,7 @@
 //! `table:real_data` and `fig:real_action_percentage`: what can be said from data alone.
 
 use super::finding::{Agreement, Finding, range};
-use super::number::{p_value, plain, with_deviation, with_interval};
+use super::number::{plain, with_deviation, with_interval};
 use super::plot::{Axis, Dumbbell, Pair, Span, WIDTH};
 use super::{Figure, Section, Table, comma_separated, safe_name};
 use crate::kernel::numeric::Estimate;
@@ -155,7 +155,7 @@ fn multiplicity(additivity: &Table) -> Option<String> {
 }
 
 /// Whether the noise of each output has one spread at all levels: what `alg:cf:1` supposes and data can deny.
-fn additivity_table(study: &Study) -> Table {
+pub fn additivity_table(study: &Study) -> Table {
     let caption = "Does the noise depend on the attribute? Mean absolute residual of each output at each level, people as units, and the p-value of \
                    equality. Additive noise means equality; a small p-value means that counterfactual states of this output are not to be trusted, a \
                    large one only that nothing was seen. Denied: below 0.01.";
@@ -171,8 +171,9 @@ fn additivity_table(study: &Study) -> Table {
                         format!("{level} {}", with_interval(*spread, 3))
                     });
                     let spreads = spreads.collect::<Vec<_>>().join(", ");
+                    let p_value = if test.p_value < 1e-4 { "< 0.0001".into() } else { plain(test.p_value, 4) };
                     let kept = if test.p_value < ADDITIVITY_LEVEL { "denied" } else { "not denied" };
-                    table.push([attribute.into(), output.into(), spreads, p_value(test.p_value), kept.to_string()]);
+                    table.push([attribute.into(), output.into(), spreads, p_value, kept.to_string()]);
                 }
             }
             Some(Err(reason)) => table.push([attribute.into(), "–".into(), reason.to_string(), "–".into(), "–".into()]),
@@ -183,7 +184,7 @@ fn additivity_table(study: &Study) -> Table {
 }
 
 /// `table:real_data` as printed in the paper, from data that are private.
-pub(super) fn paper_table() -> Table {
+pub fn paper_table() -> Table {
     let caption = "From the paper, for comparison: the PowerED study, 207 patients, whose data are private; mean (standard deviation) over 10 seeds.";
     let mut table = Table::new(caption, 2, ["metric", "method", "education", "age", "sex", "ethnicity"]);
     for row in [
@@ -275,7 +276,7 @@ mod tests {
     use crate::kernel::numeric::Stream;
     use crate::reproduction::{Attribute, Learner, Measured, MethodOutcome, MethodResult, Split};
 
-    /// Three hundred people of a world, as a user's file.
+    /// Three hundred people of a world, as somebody's file.
     fn study(world: &impl World) -> Study {
         let panel = simulate(world, &Exogenous::draw(world, 300, 5, Stream::new(8)));
         let (levels, codes) = (panel.levels().clone(), panel.level_codes().to_vec());
@@ -292,7 +293,16 @@ mod tests {
                 let (methods, learner) = (methods.clone(), Learner::LeastSquares);
                 let cell = Cell::Split(Split { study, attribute, methods, learner, seed });
                 let result = |(method, unfairness, value)| {
-                    let measured = Measured::of(number(unfairness), number(value));
+                    let measured = Measured {
+                        unfairness: number(unfairness),
+                        value: number(value),
+                        long_value: None,
+                        fair: None,
+                        gained: None,
+                        regret: None,
+                        shares: vec![vec![0.25, 0.75], vec![0.5, 0.5]],
+                        learning: None,
+                    };
                     let outcome = match (seed, method) {
                         (2, Method::Full) => MethodOutcome::NotLearned("overflowed".into()),
                         _ => MethodOutcome::Evaluated(measured),

@@ -5,10 +5,9 @@ use super::number::{plain, tick, with_bounds, with_interval};
 use super::plot::SIZE;
 use super::regret_panels::{Quantity, RegretPanels};
 use super::{Section, Table};
-use crate::kernel::numeric::Estimate;
-use crate::reproduction::summary::pairs;
+use crate::kernel::numeric::{Estimate, SlopeError, SlopeFit};
 use crate::reproduction::{Cell, Learner, Measured, Method, PaperWorld, Record, Scale};
-use crate::theory::{SlopeError, SlopeFit};
+use std::collections::BTreeMap;
 
 const WORLDS: [PaperWorld; 2] = [PaperWorld::Linear, PaperWorld::Nonlinear];
 const PLAIN: Learner = Learner::LeastSquares;
@@ -143,20 +142,35 @@ fn values(worlds: &[RegretPanels; 2]) -> Table {
     let mut table = Table::new(&caption, 2, ["world", "method", "N", "J", "Ṽ", "J − Ṽ", "J*CF − Ṽ"]);
     for panels in worlds {
         for method in [Method::Full, Method::Unaware, Method::Oracle, Method::Ours] {
-            for (people, [value, fair, gained, regret]) in panels.values(method) {
-                table.push([
+            let parts: [fn(&Measured) -> Option<f64>; 4] = [
+                |m| Some(m.value.mean),
+                |m| m.fair.map(|e| e.mean),
+                |m| m.gained.map(|e| e.mean),
+                |m| m.regret.map(|e| e.mean),
+            ];
+            let columns = parts.map(|part| panels.over_size(PLAIN, method, false, part));
+            for (i, (people, _)) in columns[0].iter().enumerate() {
+                let cell = |j: usize, decimals| with_interval(small_as_zero(&columns[j][i].1), decimals);
+                let row = [
                     panels.world.to_string(),
                     method.title(),
-                    tick(people),
-                    with_interval(value, 3),
-                    with_interval(fair, 3),
-                    with_interval(gained, 3),
-                    with_interval(regret, 4),
-                ]);
+                    tick(*people),
+                    cell(0, 3),
+                    cell(1, 3),
+                    cell(2, 3),
+                    cell(3, 4),
+                ];
+                table.push(row);
             }
         }
     }
     table
+}
+
+/// What is gained by a policy that is exactly fair is rounding of sums; it is shown as the 0 that it is.
+fn small_as_zero(values: &[f64]) -> Estimate {
+    let rounding = values.iter().all(|v| v.abs() < 1e-9);
+    Estimate::of(&if rounding { vec![0.0; values.len()] } else { values.to_vec() })
 }
 
 /// The regret of the Oracle at large N, by class of action values.
@@ -199,7 +213,7 @@ const COMPARED: [Compared; 3] = [
 ];
 
 /// The stable learner less the plain one, on the same panels of `fig:sim_all`.
-fn both_learners(worlds: &[RegretPanels; 2]) -> Table {
+pub(super) fn both_learners(worlds: &[RegretPanels; 2]) -> Table {
     let mut table = Table::new(
         "`fig:sim_all` with both learners: plain quadratic, and the stable learner less the plain one, on the same panels; mean ± 95 % interval.",
         2,
@@ -229,28 +243,31 @@ fn both_learners(worlds: &[RegretPanels; 2]) -> Table {
 }
 
 /// N, the plain learner's estimate, and the stable one's less it, over the panels that both learned from.
-fn paired(
+pub(super) fn paired(
     panels: &RegretPanels,
     method: Method,
     part: impl Fn(&Measured) -> Option<f64>,
 ) -> Vec<(f64, Estimate, Estimate)> {
-    let both = pairs(panels.records, |cell| {
-        let Cell::Regret(c) = cell else { return None };
+    let mut pairs: BTreeMap<(usize, u64), [Option<f64>; 2]> = BTreeMap::new();
+    for record in panels.records {
+        let Cell::Regret(c) = &record.cell else { continue };
         let which = match c.learner {
             Learner::LeastSquares => 0,
             Learner::Stable => 1,
-            _ => return None,
+            _ => continue,
         };
-        (c.world == panels.world && c.error.is_none()).then_some(((c.people, c.seed), which))
-    });
+        if c.world == panels.world && c.error.is_none() && panels.scale.regret.sizes.contains(&c.people) {
+            let value = record.measured(method).and_then(&part);
+            pairs.entry((c.people, c.seed)).or_default()[which] = value;
+        }
+    }
     let mut found = Vec::new();
     for &people in &panels.scale.regret.sizes {
-        let here = both.iter().filter(|((n, _), _)| *n == people);
-        let numbers = here.filter_map(|(_, [plain, stable])| {
-            let (plain, stable) = (part(plain.measured(method)?)?, part(stable.measured(method)?)?);
-            Some((plain, stable - plain))
+        let here = pairs.range((people, 0)..=(people, u64::MAX)).filter_map(|(_, pair)| match pair {
+            [Some(plain), Some(stable)] => Some((*plain, *stable)),
+            _ => None,
         });
-        let (plain, difference): (Vec<f64>, Vec<f64>) = numbers.unzip();
+        let (plain, difference): (Vec<f64>, Vec<f64>) = here.map(|(plain, stable)| (plain, stable - plain)).unzip();
         if !plain.is_empty() {
             found.push((people as f64, Estimate::of(&plain), Estimate::of(&difference)));
         }

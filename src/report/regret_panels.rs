@@ -1,12 +1,10 @@
 //! The charts of `fig:regret`, and the numbers behind them.
 
 use super::plot::{Axis, Chart, Ink, Marker, Series, Span};
-use super::sim_all::without_rounding;
 use super::{Figure, comma_separated};
-use crate::kernel::numeric::Estimate;
+use crate::kernel::numeric::{Estimate, SlopeError, SlopeFit};
 use crate::reproduction::summary::{rate_of, samples};
 use crate::reproduction::{Cell, Learner, Measured, Method, PaperWorld, Record, RegretCell, Scale};
-use crate::theory::{SlopeError, SlopeFit};
 
 /// What is measured of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,19 +101,6 @@ impl RegretPanels<'_> {
             (self.scale.regret.sizes.contains(&c.people) || floors).then_some(c.people as f64)
         };
         samples(self.records, method, at, quantity)
-    }
-
-    /// J, Ṽ, J − Ṽ and J*CF − Ṽ of a method that learns plain quadratics, at each N.
-    pub fn values(&self, method: Method) -> Vec<(f64, [Estimate; 4])> {
-        let parts: [fn(&Measured) -> Option<f64>; 4] = [
-            |m| Some(m.value.mean),
-            |m| m.fair.map(|e| e.mean),
-            |m| m.gained.map(|e| e.mean),
-            |m| m.regret.map(|e| e.mean),
-        ];
-        let columns = parts.map(|part| self.over_size(Learner::LeastSquares, method, false, part));
-        let at = |i: usize| columns.each_ref().map(|column| without_rounding(Estimate::of(&column[i].1)));
-        columns[0].iter().enumerate().map(|(i, (people, _))| (*people, at(i))).collect()
     }
 
     /// One quantity over ε of one sign.

@@ -1,13 +1,30 @@
 //! What is left on a terminal after a reproduction: one screen.
 
 use super::page::CLAIMS;
-use super::{Finding, Report, Section, wrapped};
+use super::{Finding, Report, Section};
 
 /// The fewest columns that lines are made for.
 const NARROWEST: usize = 40;
 
 /// Spaces between columns.
 const GAP: usize = 2;
+
+/// Lines of at most so many letters, broken between words; a word that is longer has a line of its own.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is always a line");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_string());
+        }
+    }
+    lines
+}
 
 impl Report {
     /// For each figure or table the numbers that matter beside the paper's own, then the theory in one line; in lines of at most `width`
@@ -92,5 +109,11 @@ mod tests {
             }
             assert_eq!(text.matches("many").count(), 20);
         }
+    }
+
+    #[test]
+    fn words_are_kept_whole_and_in_order() {
+        assert_eq!(wrapped("a counterfactual state of b", 10), ["a", "counterfactual", "state of b"]);
+        assert_eq!(wrapped("", 10), [""]);
     }
 }

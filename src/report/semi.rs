@@ -95,7 +95,9 @@ mod tests {
         let studies = std::slice::from_ref(drawn);
         let cells = Grid::new(&[Label::Semi], scale.clone(), studies).cells(studies);
         let estimate = Estimate { mean: 0.25, standard_error: 0.0, count: 1 };
-        let measured = Measured::of(estimate, estimate);
+        let (unfairness, value) = (estimate, estimate);
+        let (long_value, fair, gained, regret) = (None, None, None, None);
+        let measured = Measured { unfairness, value, long_value, fair, gained, regret, shares: vec![], learning: None };
         let result = |method| MethodResult { method, outcome: MethodOutcome::Evaluated(measured.clone()) };
         let about = |mut cell: Cell| {
             if let Cell::SemiSynthetic(c) = &mut cell {
@@ -107,7 +109,7 @@ mod tests {
         cells.into_iter().map(about).collect()
     }
 
-    /// Text about an observed study does not mention simulation; text about a simulated one always does.
+    /// A study that nobody drew says nothing of simulation, and one that was drawn says so wherever it is shown.
     #[test]
     fn only_a_simulated_study_is_called_simulated() {
         let (drawn, scale) = (Study::stand_in(), Scale { seeds: 1, ..Scale::quick() });

@@ -85,8 +85,11 @@ fn methods_table(panels: &Panels) -> Table {
         scale.strength, scale.size, scale.horizon, scale.evaluation_people, scale.evaluation_horizon, scale.seeds
     );
     let mut table = Table::new(&caption, 1, ["method", "CF metric", "value"]);
-    for (method, point) in panels.methods() {
-        table.push([method.title(), with_interval(point.unfairness, 4), with_interval(point.value, 3)]);
+    let mixtures = scale.weights.iter().map(|&w| Method::Mixture(w));
+    for method in Method::PAPER.into_iter().chain([Method::TrueMeans, Method::KnownForm]).chain(mixtures) {
+        if let Some(point) = panels.at_center(method) {
+            table.push([method.title(), with_interval(point.unfairness, 4), with_interval(point.value, 3)]);
+        }
     }
     table
 }
@@ -102,8 +105,8 @@ fn fair_table(worlds: &[Panels; 2]) -> Table {
     );
     let mut table = Table::new(&caption, 2, ["world", "method", "J", "Ṽ", "J − Ṽ"]);
     for panels in worlds {
-        let unmixed = panels.methods().filter(|(method, _)| !matches!(method, Method::Mixture(_)));
-        for (method, point) in unmixed.filter(|(_, point)| point.gained.count > 0) {
+        for method in Method::PAPER.into_iter().chain([Method::TrueMeans, Method::KnownForm]) {
+            let Some(point) = panels.at_center(method).filter(|point| point.gained.count > 0) else { continue };
             table.push([
                 panels.world.to_string(),
                 method.title(),
@@ -192,7 +195,12 @@ fn observations(panels: &Panels) -> Vec<String> {
     };
     let (oracle, random): (String, String) = (zero(Method::Oracle), zero(Method::Random));
     seen.push(format!("{world}: the CF metric is {oracle} for Oracle and {random} for Random, at every N and δ."));
-    let gap = panels.gap_to_oracle();
+    let gap = panels
+        .over_size(Method::TrueMeans)
+        .iter()
+        .zip(panels.over_size(Method::Oracle))
+        .map(|(a, b)| (a.value.mean - b.value.mean).abs())
+        .fold(0.0, f64::max);
     seen.push(format!(
         "{world}: Ours with true means and Oracle differ in value by {}.",
         if gap == 0.0 { "nothing at all".into() } else { format!("at most {gap:.1e}") }
@@ -306,7 +314,16 @@ mod tests {
         use crate::reproduction::{Label, Measured, MethodOutcome, MethodResult};
         let scale = Scale { seeds: 2, ..Scale::quick() };
         let number = |mean| Estimate { mean, standard_error: 0.01, count: 30 };
-        let measured = Measured { long_value: Some(number(7.0)), ..Measured::of(number(0.3), number(2.5)) };
+        let measured = Measured {
+            unfairness: number(0.3),
+            value: number(2.5),
+            long_value: Some(number(7.0)),
+            fair: None,
+            gained: None,
+            regret: None,
+            shares: vec![vec![0.25, 0.75], vec![0.5, 0.5]],
+            learning: None,
+        };
         let record = |cell: crate::reproduction::Cell| {
             let outcome = MethodOutcome::Evaluated(measured.clone());
             let results =

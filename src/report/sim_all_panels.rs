@@ -50,19 +50,6 @@ impl Panels<'_> {
         self.over_size(method).into_iter().find(|p| p.at == self.scale.size as f64)
     }
 
-    /// Every method at the figure's N and δ.
-    pub fn methods(&self) -> impl Iterator<Item = (Method, Point)> {
-        let mixtures = self.scale.weights.iter().map(|&w| Method::Mixture(w));
-        let all = Method::PAPER.into_iter().chain([Method::TrueMeans, Method::KnownForm]).chain(mixtures);
-        all.filter_map(|method| Some((method, self.at_center(method)?)))
-    }
-
-    /// By how much Ours with true means and the Oracle differ in value, at most.
-    pub fn gap_to_oracle(&self) -> f64 {
-        let (truth, oracle) = (self.over_size(Method::TrueMeans), self.over_size(Method::Oracle));
-        truth.iter().zip(oracle).map(|(a, b)| (a.value.mean - b.value.mean).abs()).fold(0.0, f64::max)
-    }
-
     /// Panels a and d.
     pub fn unfairness_over_size(&self, letter: char) -> Figure {
         let shown = [
@@ -111,7 +98,7 @@ impl Panels<'_> {
             references: vec![],
         };
         let caption = format!(
-            "Value against CF metric, one point per N; bars are intervals in both directions. Dashed: the episode mixtures of Full and Ours at \
+            "Value against CF metric, one point an N; bars are intervals in both directions. Dashed: the episode mixtures of Full and Ours at \
              N = {}, w = {} ({} world).",
             self.scale.size,
             self.scale.weights.iter().map(|w| w.to_string()).collect::<Vec<_>>().join(", "),

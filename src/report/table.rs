@@ -1,6 +1,6 @@
 //! One table, four ways to show it: terminal, Markdown, HTML, comma-separated.
 
-use super::{comma_separated, escape, wrapped};
+use super::{comma_separated, escape};
 use std::fmt;
 
 /// A table of text; the first column names the row, the others are numbers and are set flush right.
@@ -41,7 +41,7 @@ impl Table {
     /// If it is not as long as the titles.
     pub fn push<S: Into<String>>(&mut self, row: impl IntoIterator<Item = S>) {
         let row: Vec<String> = row.into_iter().map(Into::into).collect();
-        assert_eq!(row.len(), self.columns.len(), "one cell per column");
+        assert_eq!(row.len(), self.columns.len(), "one cell a column");
         self.rows.push(row);
     }
 
@@ -53,8 +53,7 @@ impl Table {
 
     /// For a terminal: the caption, where there is one, and the rows.
     pub fn terminal(&self) -> String {
-        let caption =
-            if self.caption.is_empty() { String::new() } else { wrapped(&self.caption, TERMINAL).join("\n") + "\n" };
+        let caption = if self.caption.is_empty() { String::new() } else { format!("{}\n", wrapped(&self.caption)) };
         format!("{caption}{self}\n")
     }
 
@@ -82,16 +81,32 @@ impl Table {
     /// An HTML table in a frame that scrolls by itself on a narrow screen.
     pub fn html(&self) -> String {
         let cell = |tag: &str, j: usize, text: &str| {
-            let tag = if j == 0 { "th" } else { tag };
             let class = if j < self.words { "" } else { " class=\"n\"" };
             // On a narrow screen a row of sentences becomes a card, and each cell says what it is.
             let label =
                 if self.sentences { format!(" data-label=\"{}\"", escape(&self.columns[j])) } else { String::new() };
             format!("<{tag}{class}{label}>{}</{tag}>", escape(text))
         };
-        let (class, caption) = (if self.sentences { " class=\"sentences\"" } else { "" }, escape(&self.caption));
-        let rows = self.html_rows(cell);
-        format!("<div class=\"scroll\"><table{class}><caption><span>{caption}</span></caption>\n{rows}</table></div>\n")
+        let line = |tag: &str, cells: &[String]| {
+            let cells: String = cells
+                .iter()
+                .enumerate()
+                .map(|(j, text)| if tag == "td" && j == 0 { cell("th", j, text) } else { cell(tag, j, text) })
+                .collect();
+            format!("<tr>{cells}</tr>\n")
+        };
+        let body: String = self.rows.iter().map(|row| line("td", row)).collect();
+        format!(
+            "<div class=\"scroll\"><table{}><caption><span>{}</span></caption>\n<thead>{}</thead>\n<tbody>{body}</tbody></table></div>\n",
+            if self.sentences { " class=\"sentences\"" } else { "" },
+            escape(&self.caption),
+            line("th", &self.columns)
+        )
+    }
+
+    /// Comma-separated values.
+    pub fn csv(&self) -> String {
+        std::iter::once(&self.columns).chain(&self.rows).map(comma_separated::line).collect()
     }
 
     /// An HTML table that carries its own style: a notebook has none of ours. The caption stands above it, or it would be as narrow as the table.
@@ -100,22 +115,16 @@ impl Table {
             let side = if j < self.words { "left" } else { "right" };
             format!("<{tag} style=\"text-align:{side}\">{}</{tag}>", escape(text))
         };
-        format!("<p>{}</p>\n<table>\n{}\n</table>", escape(&self.caption), self.html_rows(cell))
-    }
-
-    /// Titles and rows, cell by cell: its tag, its column and its text.
-    fn html_rows(&self, cell: impl Fn(&str, usize, &str) -> String) -> String {
         let line = |tag: &str, cells: &[String]| {
             let cells: String = cells.iter().enumerate().map(|(j, text)| cell(tag, j, text)).collect();
             format!("<tr>{cells}</tr>\n")
         };
         let body: String = self.rows.iter().map(|row| line("td", row)).collect();
-        format!("<thead>{}</thead>\n<tbody>{body}</tbody>", line("th", &self.columns))
-    }
-
-    /// Comma-separated values.
-    pub fn csv(&self) -> String {
-        std::iter::once(&self.columns).chain(&self.rows).map(comma_separated::line).collect()
+        format!(
+            "<p>{}</p>\n<table>\n<thead>{}</thead>\n<tbody>{body}</tbody>\n</table>",
+            escape(&self.caption),
+            line("th", &self.columns)
+        )
     }
 }
 
@@ -138,7 +147,23 @@ impl fmt::Display for Table {
 }
 
 /// Columns of a terminal that a table may use.
-const TERMINAL: usize = 100;
+pub(super) const TERMINAL: usize = 100;
+
+/// Words in lines that fit in a terminal.
+fn wrapped(text: &str) -> String {
+    let (mut out, mut room) = (String::new(), TERMINAL);
+    for word in text.split(' ') {
+        let letters = word.chars().count();
+        if !out.is_empty() {
+            let fits = letters < room;
+            out.push(if fits { ' ' } else { '\n' });
+            room = if fits { room - 1 } else { TERMINAL };
+        }
+        out.push_str(word);
+        room = room.saturating_sub(letters);
+    }
+    out
+}
 
 #[cfg(test)]
 mod tests {

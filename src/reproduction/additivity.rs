@@ -12,7 +12,7 @@ impl Study {
     ///
     /// # Errors
     /// [`NotLearned`], when no mechanism can be fitted.
-    pub(crate) fn additivity(&self, attribute: &str) -> Option<Result<Vec<Dependence>, NotLearned>> {
+    pub fn additivity(&self, attribute: &str) -> Option<Result<Vec<Dependence>, NotLearned>> {
         let panel = self.panel(attribute)?;
         let mechanism = mean_settings(Learner::LeastSquares, Stream::new(0));
         let done = preprocess(&panel, &Preprocessing { mechanism, ..Preprocessing::default() }, &mut |_| {});

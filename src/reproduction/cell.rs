@@ -1,10 +1,11 @@
 //! A cell: the smallest piece of work, and everything its numbers depend on.
 
-use super::names::named;
 use super::{Method, RegretCell};
 use crate::kernel::numeric::Stream;
 use crate::theory::optimum::PaperWorld;
 use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
 
 /// How means and action values are fitted in the experiments; [`fair::Learner`](crate::fair::Learner) has the settings of one fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -22,17 +23,10 @@ pub enum Learner {
     Quartic,
 }
 
-named!(
-    Learner,
-    "learner",
-    LeastSquares = "least-squares",
-    Quadratic = "quadratic",
-    Neural = "neural",
-    Stable = "stable",
-    Quartic = "quartic"
-);
-
 impl Learner {
+    /// Every one there is.
+    pub const EVERY: [Self; 5] = [Self::LeastSquares, Self::Quadratic, Self::Neural, Self::Stable, Self::Quartic];
+
     /// The name that tables and figures show.
     pub fn title(self) -> &'static str {
         match self {
@@ -42,6 +36,31 @@ impl Learner {
             Self::Stable => "stable",
             Self::Quartic => "plain quartic",
         }
+    }
+}
+
+impl fmt::Display for Learner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::LeastSquares => "least-squares",
+            Self::Quadratic => "quadratic",
+            Self::Neural => "neural",
+            Self::Stable => "stable",
+            Self::Quartic => "quartic",
+        })
+    }
+}
+
+/// A name that is no learner.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a learner; the learners are least-squares, quadratic, neural, stable, quartic")]
+pub struct UnknownLearner(pub String);
+
+impl FromStr for Learner {
+    type Err = UnknownLearner;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::EVERY.into_iter().find(|learner| learner.to_string() == name).ok_or_else(|| UnknownLearner(name.into()))
     }
 }
 
@@ -55,7 +74,7 @@ pub struct Synthetic {
     pub strength: f64,
     /// N, people in the training panel.
     pub people: usize,
-    /// T, decisions per person in the training panel.
+    /// T, decisions a person in the training panel.
     pub horizon: usize,
     /// People followed to evaluate a policy.
     pub evaluation_people: usize,
@@ -127,47 +146,64 @@ pub enum Cell {
     Regret(RegretCell),
 }
 
-/// What cells of every kind have.
-macro_rules! in_every_kind {
-    ($cell:expr, $c:ident => $value:expr) => {
-        match $cell {
-            Cell::Synthetic($c) => $value,
-            Cell::SemiSynthetic($c) => $value,
-            Cell::Split($c) => $value,
-            Cell::Regret($c) => $value,
-        }
-    };
-}
-
 impl Cell {
     /// The name of a cell: equal for equal cells only, and in text order the order of the finished file.
     pub fn key(&self) -> String {
-        let (learner, seed) = (self.learner(), self.seed());
-        let methods: Vec<String> = self.methods().iter().map(Method::to_string).collect();
-        let place = match self {
-            Self::Synthetic(c) => {
-                let long = c.long_horizon.unwrap_or(0);
-                let followed = format!("E={:06}x{:04}+{long:04}", c.evaluation_people, c.evaluation_horizon);
-                format!("{}/{followed}/delta={:08.4}/N={:07}/T={:04}", c.world, c.strength, c.people, c.horizon)
+        let list = |methods: &[Method]| methods.iter().map(Method::to_string).collect::<Vec<_>>().join("+");
+        match self {
+            Self::Synthetic(c) => format!(
+                "synthetic/{}/{}/E={:06}x{:04}+{:04}/delta={:08.4}/N={:07}/T={:04}/{}/seed={:06}",
+                c.learner,
+                c.world,
+                c.evaluation_people,
+                c.evaluation_horizon,
+                c.long_horizon.unwrap_or(0),
+                c.strength,
+                c.people,
+                c.horizon,
+                list(&c.methods),
+                c.seed
+            ),
+            Self::SemiSynthetic(c) => format!(
+                "semi-synthetic/{}/{}/{}/E={:06}x{:04}/eta={:08.4}/N={:07}/T={:04}/{}/seed={:06}",
+                c.learner,
+                c.study,
+                c.attribute,
+                c.evaluation_people,
+                c.evaluation_horizon,
+                c.shift,
+                c.people,
+                c.horizon,
+                list(&c.methods),
+                c.seed
+            ),
+            Self::Split(c) => {
+                format!("split/{}/{}/{}/{}/seed={:06}", c.learner, c.study, c.attribute, list(&c.methods), c.seed)
             }
-            Self::SemiSynthetic(c) => {
-                let followed = format!("E={:06}x{:04}", c.evaluation_people, c.evaluation_horizon);
-                let data = format!("eta={:08.4}/N={:07}/T={:04}", c.shift, c.people, c.horizon);
-                format!("{}/{}/{followed}/{data}", c.study, c.attribute)
-            }
-            Self::Split(c) => format!("{}/{}", c.study, c.attribute),
-            Self::Regret(c) => {
-                let error = c.error.map_or("none".into(), |error| format!("{error:+08.4}"));
-                let followed = format!("E={:06}x{:04}/epsilon={error}", c.evaluation_people, c.evaluation_horizon);
-                format!("{}/{followed}/delta={:08.4}/N={:07}/T={:04}", c.world, c.strength, c.people, c.horizon)
-            }
-        };
-        format!("{}/{learner}/{place}/{}/seed={seed:06}", self.kind(), methods.join("+"))
+            Self::Regret(c) => format!(
+                "regret/{}/{}/E={:06}x{:04}/epsilon={}/delta={:08.4}/N={:07}/T={:04}/{}/seed={:06}",
+                c.learner,
+                c.world,
+                c.evaluation_people,
+                c.evaluation_horizon,
+                c.error.map_or("none".into(), |error| format!("{error:+08.4}")),
+                c.strength,
+                c.people,
+                c.horizon,
+                list(&c.methods),
+                c.seed
+            ),
+        }
     }
 
     /// The replicate.
     pub fn seed(&self) -> u64 {
-        in_every_kind!(self, c => c.seed)
+        match self {
+            Self::Synthetic(c) => c.seed,
+            Self::SemiSynthetic(c) => c.seed,
+            Self::Split(c) => c.seed,
+            Self::Regret(c) => c.seed,
+        }
     }
 
     /// The study it is about, if it is about one.
@@ -201,12 +237,22 @@ impl Cell {
 
     /// Who is compared.
     pub fn methods(&self) -> &[Method] {
-        in_every_kind!(self, c => &c.methods)
+        match self {
+            Self::Synthetic(c) => &c.methods,
+            Self::SemiSynthetic(c) => &c.methods,
+            Self::Split(c) => &c.methods,
+            Self::Regret(c) => &c.methods,
+        }
     }
 
     /// How means and action values are fitted.
     pub fn learner(&self) -> Learner {
-        in_every_kind!(self, c => c.learner)
+        match self {
+            Self::Synthetic(c) => c.learner,
+            Self::SemiSynthetic(c) => c.learner,
+            Self::Split(c) => c.learner,
+            Self::Regret(c) => c.learner,
+        }
     }
 }
 

@@ -88,7 +88,7 @@ impl Context {
     ///
     /// # Errors
     /// [`CellError`].
-    pub(super) fn prepare(&self, cells: &[&Cell]) -> Result<(), CellError> {
+    pub fn prepare(&self, cells: &[&Cell]) -> Result<(), CellError> {
         let mut names: Vec<(&str, &str)> = cells
             .iter()
             .filter_map(|cell| match cell {

@@ -19,10 +19,10 @@ const HIDDEN: [usize; 2] = [32, 32];
 /// η moves every recorded state of the first level and nothing else, so a policy that knows the level can undo it.
 ///
 /// # Assumptions
-/// Residual variances are pooled over levels and over time, where the source document has one Σ_z per level: noise that is shared by the
+/// Residual variances are pooled over levels and over time, where the source document has one Σ_z a level: noise that is shared by the
 /// worlds of one person (`asm:additive`) has one variance.
 #[derive(Debug, Clone)]
-pub(super) struct Generative {
+pub struct Generative {
     means: Arc<Fitted>,
     initial: Vec<Vec<f64>>,
     shares: Vec<f64>,
@@ -36,7 +36,7 @@ impl Generative {
     /// Fits the model; η = 0.
     ///
     /// # Errors
-    /// [`FitError`], for example when a level has no people.
+    /// [`FitError`], when a level has nobody, say.
     pub fn fit(panel: &Panel, stream: Stream) -> Result<Self, FitError> {
         let settings = NeuralSettings { hidden: HIDDEN.to_vec(), ..NeuralSettings::default() };
         let means = fit_neural(panel, Pooling::PerLevel, &settings, stream)?;

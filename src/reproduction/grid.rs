@@ -1,8 +1,9 @@
 //! The paper's figures and tables as lists of cells: declared, not coded.
 
-use super::names::{named, written_as_text};
 use super::{Cell, Learner, Method, PaperWorld, RegretScale, SemiSynthetic, Split, Study, Synthetic};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
 
 /// A figure or table, by the label it has in the source document; those that go beyond it follow the same pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,21 +22,52 @@ pub enum Label {
     Regret,
 }
 
-named!(
-    Label,
-    "label",
-    SimAll = "fig:sim_all",
-    Regret = "fig:regret",
-    Semi = "fig:semi",
-    RealData = "table:real_data",
-    RealActionPercentage = "fig:real_action_percentage",
-    Learners = "table:learners"
-);
-written_as_text!(Label);
-
 impl Label {
     /// What a full run does, in the order of the report: the paper's figures and tables, and what its theorems are about.
     pub const PAPER: [Self; 5] = [Self::SimAll, Self::Regret, Self::Semi, Self::RealData, Self::RealActionPercentage];
+    /// Every one there is.
+    pub const EVERY: [Self; 6] =
+        [Self::SimAll, Self::Regret, Self::Semi, Self::RealData, Self::RealActionPercentage, Self::Learners];
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SimAll => "fig:sim_all",
+            Self::Semi => "fig:semi",
+            Self::RealData => "table:real_data",
+            Self::RealActionPercentage => "fig:real_action_percentage",
+            Self::Learners => "table:learners",
+            Self::Regret => "fig:regret",
+        })
+    }
+}
+
+/// A name that is no label.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is not a label; the labels are fig:sim_all, fig:semi, table:real_data, fig:real_action_percentage, table:learners, fig:regret"
+)]
+pub struct UnknownLabel(pub String);
+
+impl FromStr for Label {
+    type Err = UnknownLabel;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::EVERY.into_iter().find(|label| label.to_string() == name).ok_or_else(|| UnknownLabel(name.into()))
+    }
+}
+
+impl Serialize for Label {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Label {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
 }
 
 /// Labels at a scale: everything that decides which cells there are. Files of results carry theirs.
@@ -81,7 +113,7 @@ impl Grid {
     }
 
     /// The cells of one of its labels; none for another.
-    pub(super) fn cells_of(&self, label: Label, studies: &[Study]) -> Vec<Cell> {
+    pub fn cells_of(&self, label: Label, studies: &[Study]) -> Vec<Cell> {
         if self.labels.contains(&label) { self.scale.cells_about(&[label], &self.own(studies)) } else { Vec::new() }
     }
 
@@ -256,7 +288,7 @@ impl Scale {
         [Learner::LeastSquares, Learner::Neural].into_iter().flat_map(by).filter(wanted).collect()
     }
 
-    /// `fig:semi`, one panel per attribute.
+    /// `fig:semi`, one panel an attribute.
     fn semi(&self, study: &Study) -> Vec<Cell> {
         let mut cells = Vec::new();
         for attribute in study.attributes() {
@@ -280,7 +312,7 @@ impl Scale {
         cells
     }
 
-    /// `table:real_data`, one column per attribute.
+    /// `table:real_data`, one column an attribute.
     fn real_data(&self, study: &Study) -> Vec<Cell> {
         let methods = vec![Method::Full, Method::Random, Method::Unaware, Method::Ours];
         let split = |attribute: &str, seed| {

@@ -1,7 +1,6 @@
 //! The policies that are compared.
 
-use super::UnknownName;
-use super::names::written_as_text;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
@@ -26,25 +25,13 @@ pub enum Method {
     KnownForm,
     /// The best fair rule itself, read through `alg:cf:1` with the means that Ours has: what is lost is due to those means alone.
     BestRule,
-    /// One coin per episode: Ours with this probability, otherwise Full.
+    /// One coin an episode: Ours with this probability, otherwise Full.
     Mixture(f64),
 }
 
 impl Method {
     /// The six of the paper, in the order of its legend.
     pub const PAPER: [Self; 6] = [Self::Full, Self::Unaware, Self::Oracle, Self::Random, Self::Behaviour, Self::Ours];
-
-    const UNMIXED: [Self; 9] = [
-        Self::Full,
-        Self::Unaware,
-        Self::Oracle,
-        Self::Random,
-        Self::Behaviour,
-        Self::Ours,
-        Self::TrueMeans,
-        Self::KnownForm,
-        Self::BestRule,
-    ];
 
     /// The name that tables and figures show.
     pub fn title(self) -> String {
@@ -80,21 +67,48 @@ impl fmt::Display for Method {
     }
 }
 
-impl FromStr for Method {
-    type Err = UnknownName;
+/// A name that is no method.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is not a method; the methods are full, unaware, oracle, random, behaviour, ours, true-means, known-form, best-rule, mixture:W"
+)]
+pub struct UnknownMethod(pub String);
 
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        let weight = name.strip_prefix("mixture:").and_then(|weight| weight.parse().ok());
-        let mixture = weight.filter(|w| (0.0..=1.0).contains(w)).map(Self::Mixture);
-        let known = Self::UNMIXED.into_iter().find(|method| method.to_string() == name);
-        known.or(mixture).ok_or_else(|| {
-            let known = Self::UNMIXED.map(|method| method.to_string()).join(", ") + ", mixture:W";
-            UnknownName { found: name.into(), kind: "method", known }
+impl FromStr for Method {
+    type Err = UnknownMethod;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let unknown = || UnknownMethod(name.into());
+        Ok(match name {
+            "full" => Self::Full,
+            "unaware" => Self::Unaware,
+            "oracle" => Self::Oracle,
+            "random" => Self::Random,
+            "behaviour" => Self::Behaviour,
+            "ours" => Self::Ours,
+            "true-means" => Self::TrueMeans,
+            "known-form" => Self::KnownForm,
+            "best-rule" => Self::BestRule,
+            _ => {
+                let weight = name.strip_prefix("mixture:").ok_or_else(unknown)?;
+                let weight: f64 = weight.parse().map_err(|_| unknown())?;
+                Self::Mixture(Some(weight).filter(|w| (0.0..=1.0).contains(w)).ok_or_else(unknown)?)
+            }
         })
     }
 }
 
-written_as_text!(Method);
+impl Serialize for Method {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Method {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -114,7 +128,6 @@ mod tests {
 
     #[test]
     fn a_mixture_weight_outside_the_unit_interval_is_no_method() {
-        let refused = "mixture:1.5".parse::<Method>().map_err(|e| e.to_string());
-        assert!(refused.is_err_and(|e| e.starts_with("`mixture:1.5` is not a method; the methods are full, unaware")));
+        assert_eq!("mixture:1.5".parse::<Method>(), Err(UnknownMethod("mixture:1.5".into())));
     }
 }

@@ -18,7 +18,7 @@ pub(super) const DEGREE: usize = 2;
 
 /// Why a policy could not be learned from a panel.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub(crate) enum NotLearned {
+pub enum NotLearned {
     /// The mathematics said no.
     #[error("{0}")]
     Refused(String),
@@ -35,7 +35,7 @@ impl From<crate::fair::Error> for NotLearned {
 
 /// A policy ready to be followed, and how its learning ended.
 #[derive(Clone)]
-pub(super) struct Candidate {
+pub struct Candidate {
     /// The policy with its preprocessing.
     pub agent: Arc<dyn Agent>,
     /// `None` when nothing was learned.
@@ -73,7 +73,20 @@ pub(super) fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {
 }
 
 /// Learns methods from one panel; what two of them share is made once.
-pub(super) struct MethodLearner<'a> {
+///
+/// # Example
+/// ```
+/// use counterfair::reproduction::{DISCOUNT, Learner, Method, MethodLearner};
+/// use counterfair::kernel::model::{Exogenous, simulate, worlds::Linear};
+/// use counterfair::kernel::numeric::Stream;
+/// let world = Linear::new(1.0);
+/// let panel = simulate(&world, &Exogenous::draw(&world, 100, 5, Stream::new(1)));
+/// let mut learner = MethodLearner::new(&panel, Learner::LeastSquares, DISCOUNT, Stream::new(2));
+/// let ours = learner.learn(Method::Ours)?;
+/// assert!(ours.agent.is_deterministic());
+/// # Ok::<(), counterfair::reproduction::NotLearned>(())
+/// ```
+pub struct MethodLearner<'a> {
     panel: &'a Panel,
     learner: fair::Learner,
     full: Option<Result<Candidate, NotLearned>>,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Record {
     /// The cell.
     pub cell: Cell,
-    /// One entry per method, in the cell's order.
+    /// One entry a method, in the cell's order.
     pub results: Vec<MethodResult>,
 }
 
@@ -100,7 +100,6 @@ impl Record {
         }
         Ok(())
     }
-
     /// The numbers of one method; `None` when it was not part of the cell or not learned.
     pub fn measured(&self, method: Method) -> Option<&Measured> {
         self.results.iter().find(|r| r.method == method).and_then(|r| match &r.outcome {
@@ -111,12 +110,6 @@ impl Record {
 }
 
 impl Measured {
-    /// The two numbers that every cell has, and nothing else.
-    pub(crate) fn of(unfairness: Estimate, value: Estimate) -> Self {
-        let (long_value, fair, gained, regret, learning) = (None, None, None, None, None);
-        Self { unfairness, value, long_value, fair, gained, regret, shares: vec![], learning }
-    }
-
     fn check(&self) -> Result<(), String> {
         let spread = |e: &Estimate| e.standard_error >= 0.0 && (e.count > 1 || e.standard_error == f64::INFINITY);
         if !(0.0..=1.0).contains(&self.unfairness.mean) || !spread(&self.unfairness) {
@@ -130,7 +123,7 @@ impl Measured {
         if let Some(regret) = self.regret.filter(|r| !((0.0..=LARGEST_VALUE).contains(&r.mean) && spread(r))) {
             return Err(format!("regret {regret:?} is not a loss with its error"));
         }
-        // A level without people has no shares.
+        // A level that nobody has gets no share of anything.
         let adds_up = |row: &Vec<f64>| {
             let sum: f64 = row.iter().sum();
             row.iter().all(|share| (0.0..=1.0).contains(share)) && (sum == 0.0 || (sum - 1.0).abs() <= SHARE_ROUNDING)

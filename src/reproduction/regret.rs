@@ -27,7 +27,7 @@ pub struct RegretCell {
     pub strength: f64,
     /// N, people in the training panel.
     pub people: usize,
-    /// T, decisions per person in the training panel.
+    /// T, decisions a person in the training panel.
     pub horizon: usize,
     /// People followed to evaluate a policy, each at both levels.
     pub evaluation_people: usize,
@@ -113,12 +113,14 @@ fn judge(
     let Evaluation { unfairness, rates, .. } = evaluate(world, &*agent, short, DISCOUNT);
     let Regret { regret, tail, values } = meter.measure(&*agent, long);
     MethodOutcome::Evaluated(Measured {
+        unfairness: unfairness.metric,
+        value: values.value,
+        long_value: None,
         fair: Some(values.fair),
         gained: Some(values.gained),
         regret: Some(Estimate { mean: regret.mean + tail, ..regret }),
         shares: shares(world, &rates),
         learning,
-        ..Measured::of(unfairness.metric, values.value)
     })
 }
 

@@ -1,6 +1,6 @@
 //! Does cells: in parallel, resumably, a shard at a time; and joins what was done apart.
 
-use super::journal::{self, Contents, Damage, Journal, JournalError, Lock, Problem};
+use super::journal::{self, Contents, Damage, Journal, JournalError, Lock};
 use super::policies::Stages;
 use super::selection::missing;
 use super::{Cell, CellError, Context, Grid, Record, Shard};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// How cells are done; results are bit-identical under every plan.
+/// How cells are done; results are bit-identical whatever is said here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// The folder of results.
@@ -72,17 +72,28 @@ pub enum RunError {
     #[error(transparent)]
     Cell(#[from] CellError),
     /// Threads could not be started.
-    #[error("{0} threads could not be started: {1}")]
-    Threads(usize, rayon::ThreadPoolBuildError),
+    #[error("{threads} threads could not be started: {reason}")]
+    Threads {
+        /// Threads asked for.
+        threads: usize,
+        /// What the system said.
+        reason: String,
+    },
     /// Folders without results.
-    #[error("no file of results (cells*.jsonl) in {}", .0.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", "))]
-    NothingToMerge(Vec<PathBuf>),
-    /// A file that says neither what was asked for nor what came out.
+    #[error("no file of results (cells*.jsonl) in {}", folders.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", "))]
+    NothingToMerge {
+        /// The folders.
+        folders: Vec<PathBuf>,
+    },
+    /// Files of results that say neither what was asked for nor what came out.
     #[error(
         "{} has a first line and nothing after it: the run was stopped before it began, or its results are lost; run it again",
-        .0.display()
+        file.display()
     )]
-    NoResults(PathBuf),
+    NoResults {
+        /// The first such file.
+        file: PathBuf,
+    },
     /// Shards or cells that are not there.
     #[error(
         "{missing} of {total} cells are missing ({what}; the first is {first}): run their shards again with --resume, or merge what there is \
@@ -152,7 +163,7 @@ pub fn run(
         Some(threads) => rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()
-            .map_err(|e| RunError::Threads(threads, e))?
+            .map_err(|e| RunError::Threads { threads, reason: e.to_string() })?
             .install(work)?,
     }
     let (journal, done, stages) = shared.into_inner().expect("all threads have returned");
@@ -177,10 +188,10 @@ fn earlier(file: &Path, context: &Context, plan: &Plan) -> Result<(Contents, Opt
             Ok((contents, None))
         }
         Err(error) if plan.resume => Err(error.into()),
-        Err(error @ JournalError { problem: Problem::NoHeader(_) | Problem::Misfit(_), .. }) => {
+        Err(error @ (JournalError::NoHeader { .. } | JournalError::Misfit { .. })) => {
             let aside = (1..).map(|i| file.with_extension(format!("jsonl.old-{i}"))).find(|path| !path.exists());
             let aside = aside.expect("a number that is free");
-            std::fs::rename(file, &aside).map_err(|e| Problem::Io(e).of(file))?;
+            std::fs::rename(file, &aside).map_err(|source| JournalError::Io { path: file.into(), source })?;
             Ok((fresh, Some((aside, error.to_string()))))
         }
         Err(error) => Err(error.into()),
@@ -192,7 +203,7 @@ fn begun(file: &Path) -> Result<bool, JournalError> {
     match std::fs::read(file) {
         Ok(text) => Ok(text.contains(&b'\n')),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(Problem::Io(error).of(file)),
+        Err(source) => Err(JournalError::Io { path: file.into(), source }),
     }
 }
 
@@ -206,7 +217,7 @@ pub fn read_results(file: &Path, context: &Context) -> Result<Contents, JournalE
     let named = studies.chain(contents.grids.iter().flat_map(Grid::studies));
     match contents.header.fits(&context.header(Shard::WHOLE), named) {
         Ok(()) => Ok(contents),
-        Err(misfit) => Err(Problem::Misfit(misfit).of(file)),
+        Err(misfit) => Err(JournalError::Misfit { path: file.into(), misfit }),
     }
 }
 
@@ -218,7 +229,7 @@ pub fn read_results(file: &Path, context: &Context) -> Result<Contents, JournalE
 pub fn merge(folders: &[PathBuf], into: &Path, context: &Context, partial: bool) -> Result<Merged, RunError> {
     let mut files = Vec::new();
     for folder in folders {
-        let io = |error| Problem::Io(error).of(folder);
+        let io = |source| JournalError::Io { path: folder.clone(), source };
         for entry in std::fs::read_dir(folder).map_err(io)? {
             let path = entry.map_err(io)?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -230,7 +241,7 @@ pub fn merge(folders: &[PathBuf], into: &Path, context: &Context, partial: bool)
     }
     files.sort();
     if files.is_empty() {
-        return Err(RunError::NothingToMerge(folders.to_vec()));
+        return Err(RunError::NothingToMerge { folders: folders.to_vec() });
     }
     let header = context.header(Shard::WHOLE);
     let mut contents = Contents { header, grids: vec![], records: vec![], damaged: vec![] };
@@ -238,7 +249,7 @@ pub fn merge(folders: &[PathBuf], into: &Path, context: &Context, partial: bool)
     for file in &files {
         let found = read_results(file, context)?;
         if found.grids.is_empty() && found.records.is_empty() {
-            return Err(RunError::NoResults(file.clone()));
+            return Err(RunError::NoResults { file: file.clone() });
         }
         shards.push(found.header.shard);
         damaged.extend(found.damaged.into_iter().map(|damage| (file.clone(), damage)));

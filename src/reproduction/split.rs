@@ -33,7 +33,7 @@ enum NotJudged {
 
 impl Split {
     /// What becomes of each method; `judge` is the generative model that makes counterfactual histories, fitted to everybody.
-    pub(super) fn run(&self, panel: &Panel, judge: &Generative) -> (Vec<MethodResult>, Stages) {
+    pub fn run(&self, panel: &Panel, judge: &Generative) -> (Vec<MethodResult>, Stages) {
         let stream = self.stream();
         let (train, validation) = split(panel, stream.named("people"));
         let mut learner = MethodLearner::new(&train, self.learner, DISCOUNT, stream.named("learner"));
@@ -82,7 +82,8 @@ fn measure(
     let value = fitted_value(&batch(&Full { state_dim: p }, panel)?, &probabilities, p, levels)?;
     let share = |z: usize, a: usize| found.rates.overall(z, a).map_or(0.0, |estimate| estimate.mean);
     let shares = (0..levels).map(|z| (0..actions).map(|a| share(z, a)).collect()).collect();
-    Ok(Measured { shares, learning: candidate.learning, ..Measured::of(found.unfairness.metric, value) })
+    let (unfairness, learning) = (found.unfairness.metric, candidate.learning);
+    Ok(Measured { unfairness, value, long_value: None, fair: None, gained: None, regret: None, shares, learning })
 }
 
 /// Fitted Q evaluation on quadratics in (s, z), the same class for every policy.

@@ -1,9 +1,7 @@
 //! Means over seeds, with their intervals.
 
 use super::{Cell, Measured, Method, Record};
-use crate::kernel::numeric::{Estimate, Stream};
-use crate::theory::{SlopeError, SlopeFit, log_log_slope};
-use std::collections::BTreeMap;
+use crate::kernel::numeric::{Estimate, SlopeError, SlopeFit, Stream, log_log_slope};
 
 /// Coverage of every interval that is shown.
 pub const CONFIDENCE: f64 = 0.95;
@@ -76,25 +74,14 @@ pub fn rate(records: &[Record], method: Method, at: impl Fn(&Cell) -> Option<f64
 ///
 /// # Errors
 /// [`SlopeError`] when there is nothing to take a logarithm of.
-pub(crate) fn rate_of(samples: &[(f64, Vec<f64>)]) -> Result<SlopeFit, SlopeError> {
+pub fn rate_of(samples: &[(f64, Vec<f64>)]) -> Result<SlopeFit, SlopeError> {
     let sizes: Vec<f64> = samples.iter().map(|(at, _)| *at).collect();
     let values: Vec<Vec<f64>> = samples.iter().map(|(_, values)| values.clone()).collect();
     log_log_slope(&sizes, &values, CONFIDENCE, RESAMPLES, Stream::new(0).named("rate"))
 }
 
-/// The cells that two learners did on the same panel; `panel` tells what makes a panel, and which of the two learners did the cell.
-pub(crate) fn pairs<K: Ord>(records: &[Record], panel: impl Fn(&Cell) -> Option<(K, usize)>) -> Vec<(K, [&Record; 2])> {
-    let mut pairs: BTreeMap<K, [Option<&Record>; 2]> = BTreeMap::new();
-    for record in records {
-        if let Some((key, which)) = panel(&record.cell) {
-            pairs.entry(key).or_default()[which] = Some(record);
-        }
-    }
-    pairs.into_iter().filter_map(|(key, [one, other])| Some((key, [one?, other?]))).collect()
-}
-
 /// One quantity of one method, a value per seed, grouped by the number that `at` gives to cells; ascending.
-pub(crate) fn samples(
+pub fn samples(
     records: &[Record],
     method: Method,
     at: impl Fn(&Cell) -> Option<f64>,

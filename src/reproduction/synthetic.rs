@@ -93,7 +93,7 @@ fn outcome(
     })
 }
 
-/// The share of decisions that gave each action, by level; 0 for a level without people.
+/// The share of decisions that gave each action, by level; 0 for a level that nobody has.
 pub(super) fn shares(world: &dyn World, rates: &ActionRates) -> Vec<Vec<f64>> {
     let share = |z: usize, a: usize| rates.overall(z, a).map_or(0.0, |estimate| estimate.mean);
     (0..world.levels()).map(|z| (0..world.actions()).map(|a| share(z, a)).collect()).collect()

@@ -49,7 +49,7 @@ pub enum CallEffect {
     Some,
     /// For everybody alike.
     Everybody,
-    /// For no one; and no call costs anything.
+    /// For nobody; and no call costs anything.
     None,
 }
 
@@ -80,20 +80,6 @@ pub struct WeeklyCalls {
     pub missed_weeks: bool,
     /// Whether there is a fourth group, with a share of 4 %.
     pub small_group: bool,
-}
-
-/// A person of the trial with everything random about them, who can be followed whatever call they receive, as one of any group.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Participant {
-    /// Their own group, by its position among [`WeeklyCalls::groups`].
-    pub group: usize,
-    /// Weeks until they leave.
-    pub weeks: usize,
-    character: f64,
-    calls: Vec<f64>,
-    missed: Vec<f64>,
-    start: Vec<f64>,
-    noise: Vec<f64>,
 }
 
 /// One row of the record: a week of a person.
@@ -127,14 +113,10 @@ impl Default for WeeklyCalls {
 }
 
 impl WeeklyCalls {
-    /// The names of the calls.
-    pub const CALLS: [&'static str; 3] = [CALLS[0].name, CALLS[1].name, CALLS[2].name];
-
     /// The record of `people` over at most `weeks` weeks, in order.
     pub fn rows(&self, people: usize, weeks: usize, seed: u64) -> Vec<WeeklyRow> {
         let stream = Stream::new(seed).named("weekly calls");
-        let record = |person: usize| self.record(person, &self.participant(weeks, stream.index(person as u64)));
-        (0..people).flat_map(record).collect()
+        (0..people).flat_map(|person| self.person(person, weeks, stream.index(person as u64))).collect()
     }
 
     /// Writes the record as CSV with outgoing rows: whole or not at all. The number of rows.
@@ -165,28 +147,7 @@ impl WeeklyCalls {
         Ok(())
     }
 
-    /// A person's record.
-    fn record(&self, person: usize, who: &Participant) -> Vec<WeeklyRow> {
-        let mut state = self.first(who, who.group);
-        let mut rows = Vec::with_capacity(who.weeks);
-        for week in 0..who.weeks {
-            let call = who.call(week);
-            let (reward, next) = self.week(who, who.group, week, call, state);
-            let (missed, skips) = (who.missed[week], self.missed_weeks && week > 0);
-            let called = !skips || missed >= WITHOUT_CALL;
-            let asked = !skips || missed >= WITHOUT_CALL + WITHOUT_SCORES;
-            if called {
-                let (group, call) = (GROUPS[who.group].0, CALLS[call].name);
-                let scores = asked.then(|| self.recorded(state));
-                rows.push(WeeklyRow { person, week: week + 1, group, call, scores, reward });
-            }
-            state = next;
-        }
-        rows
-    }
-
-    /// Everything random about a person of the trial over at most `weeks` weeks.
-    pub fn participant(&self, weeks: usize, stream: Stream) -> Participant {
+    fn person(&self, person: usize, weeks: usize, stream: Stream) -> Vec<WeeklyRow> {
         let (uniforms, normals) = (
             |name: &str, count: usize| {
                 let mut draws = vec![0.0; count];
@@ -199,46 +160,46 @@ impl WeeklyCalls {
                 draws
             },
         );
+        let shares: &[f64] = if self.small_group { &SHARES_WITH_SMALL } else { &SHARES };
+        let (group, shift) = GROUPS[drawn(shares.iter().copied(), uniforms("group", 1)[0])];
+        let character = self.trait_sd * normals("trait", 1)[0];
         let leaving = uniforms("leaving", 2);
         let first_end = weeks.min(3);
         let ends = (weeks - first_end + 1) as f64;
-        Participant {
-            group: drawn(self.groups().map(|(_, share)| share), uniforms("group", 1)[0]),
-            weeks: if leaving[0] < LEAVING { first_end + (leaving[1] * ends) as usize } else { weeks },
-            character: self.trait_sd * normals("trait", 1)[0],
-            calls: uniforms("calls", weeks),
-            missed: uniforms("missed", weeks),
-            start: normals("first scores", 2),
-            noise: normals("noise", 3 * weeks),
+        let end = if leaving[0] < LEAVING { first_end + (leaving[1] * ends) as usize } else { weeks };
+        let (coins, missed) = (uniforms("calls", weeks), uniforms("missed", weeks));
+        let (start, noise) = (normals("first scores", 2), normals("noise", 3 * weeks));
+
+        let mut state =
+            self.carried([4.6 + shift + character + 1.9 * start[0], 4.3 + shift + character + 2.0 * start[1]]);
+        let mut rows = Vec::with_capacity(end);
+        for k in 0..end {
+            let call = &CALLS[drawn(CALLS.iter().map(|call| call.share), coins[k])];
+            let (reward, next) = self.week(state, call, shift, character, &noise[3 * k..3 * k + 3]);
+            let skips = self.missed_weeks && k > 0;
+            let (called, asked) =
+                (!skips || missed[k] >= WITHOUT_CALL, !skips || missed[k] >= WITHOUT_CALL + WITHOUT_SCORES);
+            if called {
+                let scores = asked.then(|| state.map(|score| self.scale.put(score)));
+                rows.push(WeeklyRow { person, week: k + 1, group, call: call.name, scores, reward });
+            }
+            state = next;
         }
+        rows
     }
 
-    /// The groups with their shares.
-    pub fn groups(&self) -> impl ExactSizeIterator<Item = (&'static str, f64)> {
-        let shares: &[f64] = if self.small_group { &SHARES_WITH_SMALL } else { &SHARES };
-        GROUPS.iter().zip(shares).map(|((name, _), share)| (*name, *share))
-    }
-
-    /// Pain and interference before the first call, were the person of this group.
-    pub fn first(&self, who: &Participant, group: usize) -> [f64; 2] {
-        let (shift, character) = (GROUPS[group].1, who.character);
-        self.carried([4.6 + shift + character + 1.9 * who.start[0], 4.3 + shift + character + 2.0 * who.start[1]])
-    }
-
-    /// The reward of a call in a week, counted from 0, and the scores after it, were the person of this group.
-    pub fn week(
+    /// The reward of a call and the scores after it.
+    fn week(
         &self,
-        who: &Participant,
-        group: usize,
-        week: usize,
-        call: usize,
         [pain, interference]: [f64; 2],
+        call: &Call,
+        shift: f64,
+        character: f64,
+        noise: &[f64],
     ) -> (f64, [f64; 2]) {
-        let (shift, character, noise) = (GROUPS[group].1, who.character, &who.noise[3 * week..3 * week + 3]);
-        let Call { strength, cost, .. } = CALLS[call];
         let (gain, cost) = match self.effect {
-            CallEffect::Some => (strength * (pain - 3.5) / 2.5, cost),
-            CallEffect::Everybody => (strength, cost),
+            CallEffect::Some => (call.strength * (pain - 3.5) / 2.5, call.cost),
+            CallEffect::Everybody => (call.strength, call.cost),
             CallEffect::None => (0.0, 0.0),
         };
         let risk = 0.35 * pain + 0.3 * interference + 0.3 * shift - gain + character + 0.8 * noise[2];
@@ -251,19 +212,7 @@ impl WeeklyCalls {
 
     /// A state as it goes on.
     fn carried(&self, state: [f64; 2]) -> [f64; 2] {
-        if self.latent { state } else { self.recorded(state) }
-    }
-
-    /// A state as it is recorded.
-    pub fn recorded(&self, state: [f64; 2]) -> [f64; 2] {
-        state.map(|score| self.scale.put(score))
-    }
-}
-
-impl Participant {
-    /// The call received in a week, counted from 0, by its position in [`WeeklyCalls::CALLS`].
-    pub fn call(&self, week: usize) -> usize {
-        drawn(CALLS.iter().map(|call| call.share), self.calls[week])
+        if self.latent { state } else { state.map(|score| self.scale.put(score)) }
     }
 }
 

@@ -10,9 +10,9 @@
 
 use crate::kernel::learn::Clipping;
 use crate::kernel::numeric::{Stream, small, uniform_index};
+use crate::kernel::people::{Labels, PanelBuilder, Person};
 use crate::kernel::preprocess::{Experience, Sequential, StateOnly, Unaware, batch};
-use crate::theory::circle::{Circle, Harmonics};
-use crate::theory::recorded::{Recorded, panel_of};
+use crate::theory::beds::{Circle, Harmonics};
 
 /// Steps of fitted Q iteration: 0.7⁴⁰ is below one part in a million.
 const STEPS: usize = 40;
@@ -95,7 +95,8 @@ impl Sample {
         let panel = bed.simulate(n, HORIZON, stream);
         let exact = batch(&Sequential::new(bed.truth(), bed.level_law().to_vec()), &panel).expect("finite states");
         let mut rng = stream.named("times").rng();
-        let (mut truth, mut read, mut actions, mut people) = (vec![], vec![], vec![], vec![]);
+        let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(2), 2).expect("a panel with states");
+        let (mut truth, mut read, mut actions) = (Vec::new(), Vec::new(), Vec::new());
         for i in 0..n {
             let t = uniform_index(&mut rng, HORIZON);
             let (row, k) = (exact.views_of(i).start + t, exact.decisions_of(i).start + t);
@@ -103,13 +104,15 @@ impl Sample {
             let misread = |pair: [f64; 2]| pair.map(|s| s + state_error * wave(s));
             let (now, then) = (misread(at(row)), misread(at(row + 1)));
             let reward = exact.rewards()[k] + reward_error * wave(at(row)[0]).signum();
-            let (action, states) = (exact.actions()[k], [now, then].concat());
-            people.push(Recorded { level: 0, states, actions: vec![action], rewards: vec![reward] });
+            let (id, action) = (i.to_string(), exact.actions()[k]);
+            let states = [now, then].concat();
+            let person = Person { id: &id, level: 0, states: &states, actions: &[action], rewards: &[reward] };
+            builder.push(person).expect("finite numbers");
             truth.push(at(row));
             read.push(now);
             actions.push(action);
         }
-        let experience = batch(&Unaware { state_dim: 2 }, &panel_of(1, 2, 2, people)).expect("finite states");
+        let experience = batch(&Unaware { state_dim: 2 }, &builder.finish()).expect("finite states");
         Self { truth, read, actions, state_error, reward_error, experience }
     }
 

@@ -1,5 +1,5 @@
 //! The options of `simulate`, `optimum`, `reproduce`, `merge` and `memory`: a test for each that fails when it is ignored.
-//! Those of `decide` are in `deployment` and tests/program.
+//! Those of `decide` are in tests/deployment and tests/program.
 
 use super::folder::Folder;
 use counterfair::files::{ReadOptions, read_csv};

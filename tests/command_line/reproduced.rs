@@ -37,7 +37,7 @@ fn damage_and_files_that_do_not_fit_are_told_and_only_then() {
 
     fs::write(&cells, whole.replacen("counterfair cells", "counterfair sells", 1)).unwrap();
     let message = folder.refuse(&[&OWN[..], &["--out", "here", "--resume"]].concat(), "");
-    assert!(message.contains("here/cells.jsonl: it cannot be used"), "{message}");
+    assert!(message.contains("here/cells.jsonl cannot be used"), "{message}");
     let message = run(&[]);
     assert!(message.contains("it is now here/cells.jsonl.old-1"), "{message}");
     assert_eq!(fs::read_to_string(&cells).unwrap(), whole);

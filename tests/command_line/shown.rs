@@ -7,10 +7,10 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap()
 }
 
-/// `0.4200 [0.3100, 0.5300]`, as tables print it.
-fn cell(estimate: &Value) -> String {
-    let ends = [&estimate["interval"][0], &estimate["interval"][1]].map(|end| format!("{:.4}", number(end)));
-    format!("{:.4} [{}, {}]", number(&estimate["mean"]), ends[0], ends[1]).replace('-', "−")
+/// `mean` and `low to high`, as tables print them.
+fn cells(estimate: &Value) -> [String; 2] {
+    let ends = estimate["interval"].as_array().unwrap();
+    [format!("{:.4}", number(&estimate["mean"])), format!("{:.4} to {:.4}", number(&ends[0]), number(&ends[1]))]
 }
 
 #[test]
@@ -39,12 +39,17 @@ fn the_tables_of_an_evaluation_show_the_numbers_of_its_json() {
         ),
         ("0 against 1", &json["pairs"][0]["disagreement"]),
     ] {
-        assert!(row(name).contains(&cell(of)), "{name}: {} is not in {:?}", cell(of), row(name));
+        for cell in cells(of) {
+            assert!(row(name).contains(&cell), "{name}: {cell} is not in {:?}", row(name));
+        }
     }
     let metric = &json["cf_metric"];
-    let said = format!("CF metric {}: at most {:.4} with 95 % confidence", cell(metric), number(&metric["upper"]));
+    let [mean, interval] = cells(metric);
+    let said =
+        format!("CF metric {mean}, interval {interval}: at most {:.4} with 95 % confidence", number(&metric["upper"]));
     assert!(text.contains(&said), "{said}\n{text}");
-    assert!(text.contains(&format!("first decision {})", cell(&json["parity_gap"]))), "{text}");
+    let [gap, interval] = cells(&json["parity_gap"]);
+    assert!(text.contains(&format!("first decision {gap}, interval {interval})")), "{text}");
     // Every warning is given to those who read tables, too: here that there are few people.
     let warnings = json["warnings"].as_array().unwrap();
     assert!(

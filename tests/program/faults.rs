@@ -54,15 +54,15 @@ fn wrong_answers_are_refused() {
         assert_eq!(policy.answered(), Err(first.clone()), "{part}");
         first
     };
-    let count = |found| format!("batch 1: {found} answers of the policy's program to 3 views");
-    assert_eq!([error("too-few"), error("too-many")].map(|e| e.to_string()), [count(2), count(4)]);
-    let begins = |part: &str, beginning: &str| {
-        let message = error(part).to_string();
-        assert!(message.starts_with(beginning), "{message}");
-    };
-    begins("unknown-action", "batch 1, answer 1: action \"surgery\" of the policy's program is none of");
-    begins("another-batch", "batch 1: the policy's program answered batch 8 instead");
-    assert!(error("sums-to-less").to_string().ends_with("are no probabilities: they sum to 0.75"));
+    assert_eq!(error("too-few"), ProgramError::Count { batch: 1, asked: 3, found: 2 });
+    assert_eq!(error("too-many"), ProgramError::Count { batch: 1, asked: 3, found: 4 });
+    assert!(
+        matches!(error("unknown-action"), ProgramError::Action { batch: 1, row: 1, action, .. } if action == "\"surgery\"")
+    );
+    assert_eq!(error("another-batch"), ProgramError::Batch { asked: 1, found: 8 });
+    assert!(
+        matches!(error("sums-to-less"), ProgramError::Probabilities { problem, .. } if problem == "they sum to 0.75")
+    );
     assert!(matches!(error("rubbish"), ProgramError::Rubbish { line, .. } if line == "\"yes\""));
     assert!(matches!(error("is-cut-off"), ProgramError::Ended { .. }));
     // Another answer in each batch: it does not depend on the view alone.

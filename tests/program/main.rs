@@ -5,9 +5,9 @@
 mod child;
 mod commands;
 mod faults;
-#[path = "../folder.rs"]
+#[path = "../command_line/folder.rs"]
 mod folder;
-#[path = "../command_line/deployment/follows.rs"]
+#[path = "../deployment/follows.rs"]
 mod follows;
 mod python;
 

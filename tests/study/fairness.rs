@@ -1,4 +1,4 @@
-//! Bounds of unfairness on scales, with what they rest on; none where it is not known: a state is kept, or recorded in steps that are no scale.
+//! No bound of unfairness where it is not known: a state is kept, or recorded in categories.
 
 use crate::folder::Folder;
 use serde_json::Value;
@@ -63,140 +63,89 @@ fn a_kept_state_is_said_on_the_first_line_and_nothing_bounds_the_unfairness() {
     let said = folder.succeed(&[&study[..], &["--out", "kept", "--keep", "state1"]].concat());
     let first = format!("U{}", &ACCEPTED[1..]);
     assert!(said.starts_with(&first), "{said}");
-    assert!(!said.contains("at most"), "{said}");
+    assert!(!said.contains("at most") && said.contains("No policy is recommended and none is saved"), "{said}");
     assert_eq!(bounds(&folder, "kept"), 0);
     assert!(lower_bounds(&folder, "kept") >= 3);
     let found = json(&folder, "kept/study.json");
-    // One action for everybody is fair whatever is kept; a policy that tells people apart is not recommended.
-    assert!(
-        found["verdict"]["kind"] == "one_for_all" || found["verdict"]["recommended"] != true,
-        "{}",
-        found["verdict"]
-    );
+    // A state that is the same in all worlds may lie where nobody of another level was seen, which is then said as well.
+    let kind = found["verdict"]["kind"].as_str().unwrap();
+    assert!(["not_measured", "not_believable"].contains(&kind), "{kind}");
     assert_eq!(found["accepted"], ACCEPTED);
     let text = fs::read_to_string(folder.0.join("kept/study.json")).unwrap();
     assert!(text.lines().nth(1).unwrap().contains(ACCEPTED), "the first line of the file");
     let page = fs::read_to_string(folder.0.join("kept/index.html")).unwrap();
-    assert!(page.contains(&format!("<h1>{first}")));
-    if folder.0.join("kept/policy.json").exists() {
-        assert!(json(&folder, "kept/policy.json")["mechanism"].is_null(), "one action for everybody");
-    }
+    assert!(page.contains(&format!("<h1>{first}")) && page.contains("class=\"verdict no\""));
+    assert!(!folder.0.join("kept/policy.json").exists());
 }
-
-/// A third of the people give round numbers.
-fn in_heaps(x: f64) -> f64 {
-    if ((1e4 * x.abs()) as u64).is_multiple_of(3) { x.round() } else { x }
-}
-
-const RESTS_ON: &str =
-    "rests on a person's rank being the same in every world, and on the recorded score being the state";
 
 #[test]
-fn a_state_on_a_scale_is_followed_on_it_and_the_page_says_what_the_bound_rests_on() {
-    let folder = Folder::new("fairness scale");
-    let upper = |out: &str| {
-        let found = json(&folder, &format!("{out}/study.json"));
-        let rows = found["policies"]["rows"].as_array().unwrap().clone();
-        let ours = rows.iter().find(|row| row["name"] == "Ours").unwrap().clone();
-        ours["cf_metric"]["upper"].as_f64().unwrap()
-    };
-    let study = ["study", "--data", "people.csv", "--replicates", "30", "--overwrite", "--out"];
-    let mut bounded = vec![];
+fn a_state_in_steps_gives_no_bound_and_says_why_and_keeping_it_is_not_offered() {
+    let folder = Folder::new("fairness steps");
     for (name, step) in [("integer", 1.0), ("half", 0.5), ("third", 0.3)] {
-        recorded(&folder, "people.csv", "3", in_steps(step));
-        let said = folder.succeed(&[&study[..], &[name]].concat());
-        assert!(said.contains("unfairness at most"), "{name}: {said}");
+        recorded(&folder, "rounded.csv", "3", in_steps(step));
+        let study = ["study", "--data", "rounded.csv", "--replicates", "30", "--out", name];
+        let output = folder.run(&study);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let all = said.clone() + &String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{all}");
+        assert!(said.starts_with("Counterfactuals are not to be believed here"), "{name}: {said}");
+        assert!(said.contains(&format!("state1 is recorded in steps of {step}")), "{name}: {said}");
+        assert!(!all.contains("keep"), "{all}");
+        assert_eq!(bounds(&folder, name), 0, "{name}");
         let page = fs::read_to_string(folder.0.join(name).join("index.html")).unwrap();
-        let cautions = json(&folder, &format!("{name}/study.json"))["cautions"].to_string();
-        assert!(cautions.contains(&format!("in steps of {step}) is recorded on a scale")), "{name}: {cautions}");
-        assert!(cautions.contains(RESTS_ON) && page.contains("on the recorded score being the state"), "{name}");
-        assert!(!page.contains("--keep") && bounds(&folder, name) > 5, "{name}");
-        bounded.push(upper(name));
+        assert!(!page.contains("--keep"), "{name}");
         // Keeping it makes nothing green.
-        let kept = folder.succeed(&[&study[..], &["kept", "--keep", "state1"]].concat());
+        let kept = folder.succeed(&[&study[..], &["--keep", "state1"]].concat());
         assert!(kept.starts_with(&format!("U{}", &ACCEPTED[1..])), "{kept}");
-        assert_eq!(bounds(&folder, "kept"), 0, "{name}");
+        assert_eq!(bounds(&folder, name), 0, "{name}");
     }
-    // Rounding leaves a floor: the coarser, the higher.
-    assert!(bounded[0] > bounded[1] && bounded[1] > bounded[2], "{bounded:?}");
-    // Blurred by a few thousandths of a step it is on the scale all the same.
-    let text = fs::read_to_string(folder.0.join("people.csv")).unwrap();
+    // Blurred, and by one of the two levels only: neither hides it.
+    let text = fs::read_to_string(folder.0.join("rounded.csv")).unwrap();
     let fine = |i: usize| 1e-3 * ((i * 7_919) % 1000) as f64 / 1000.0;
     let blurred = |(i, line): (usize, &str)| match line.rsplit_once(',') {
         Some((rest, state)) if i > 0 => format!("{rest},{}\n", state.parse::<f64>().unwrap() + fine(i)),
         _ => format!("{line}\n"),
     };
-    fs::write(folder.0.join("people.csv"), text.lines().enumerate().map(blurred).collect::<String>()).unwrap();
-    folder.succeed(&[&study[..], &["blurred"]].concat());
-    assert!((upper("blurred") - bounded[2]).abs() < 0.05, "{} and {bounded:?}", upper("blurred"));
-    // Rounding that is small beside what is not known anyway needs no scale.
-    recorded(&folder, "people.csv", "3", in_steps(0.001));
-    folder.succeed(&[&study[..], &["fine"]].concat());
-    assert!(!json(&folder, "fine/study.json")["cautions"].to_string().contains(RESTS_ON));
-    assert!(upper("fine") < bounded[1]);
+    fs::write(folder.0.join("rounded.csv"), text.lines().enumerate().map(blurred).collect::<String>()).unwrap();
+    let said = folder.succeed(&["study", "--data", "rounded.csv", "--replicates", "30", "--out", "blurred"]);
+    assert!(said.contains("state1 is recorded in steps of 0.3"), "{said}");
+    assert_eq!(bounds(&folder, "blurred"), 0);
+    // Rounding that is small beside what is not known anyway.
+    recorded(&folder, "fine.csv", "3", in_steps(0.001));
+    let said = folder.succeed(&["study", "--data", "fine.csv", "--replicates", "30", "--out", "fine"]);
+    assert!(said.contains("unfairness at most"), "{said}");
 }
 
 #[test]
-fn steps_that_are_no_scale_give_no_bound_and_a_scale_is_believed_if_records_are_on_it() {
-    let folder = Folder::new("fairness heaps");
-    recorded(&folder, "people.csv", "3", in_heaps);
-    let study = ["study", "--data", "people.csv", "--replicates", "30", "--overwrite", "--out", "found"];
-    let said = folder.succeed(&study);
-    assert!(!json(&folder, "found/study.json")["verdict"]["unfairness"].is_number(), "{said}");
-    assert!(said.contains("state1 is recorded in steps of 1") && said.contains("not on an even scale"), "{said}");
-    assert_eq!(bounds(&folder, "found"), 0);
-    let said = folder.succeed(&[&study[..], &["--scale", "state1=-20..20"]].concat());
-    assert!(said.contains("% of the records of state1 are none of -20 to 20 in steps of 1"), "{said}");
-    assert_eq!(bounds(&folder, "found"), 0);
-    recorded(&folder, "people.csv", "3", in_steps(1.0));
-    folder.succeed(&[&study[..], &["--scale", "state1=-20..20"]].concat());
-    let cautions = json(&folder, "found/study.json")["cautions"].to_string();
-    assert!(cautions.contains("state1 (-20 to 20 in steps of 1)"), "{cautions}");
-    for (scale, problem) in [
-        ("state1", "not of the form"),
-        ("state1=0..x", "\"x\" is not a number"),
-        ("state1=0..10/3", "a whole number of positive steps"),
-        ("pain=0..10", "the state columns are state1"),
-    ] {
-        let message = folder.refuse(&[&study[..], &["--scale", scale]].concat(), "");
-        assert!(message.contains(problem), "{scale}: {message}");
-    }
-    let message = folder.refuse(&[&study[..], &["--scale", "state1=-20..20", "--keep", "state1"]].concat(), "");
-    assert!(message.contains("with --keep state1"), "{message}");
-}
-
-#[test]
-fn an_evaluation_bounds_nothing_where_a_state_is_kept_or_in_heaps_and_says_what_a_bound_on_a_scale_rests_on() {
+fn an_evaluation_bounds_nothing_where_a_state_is_kept_or_in_steps_and_gives_the_lower_bound() {
     let folder = Folder::new("fairness evaluated");
     recorded(&folder, "exact.csv", "3", |x| x);
     recorded(&folder, "others.csv", "4", |x| x);
     recorded(&folder, "rounded.csv", "4", in_steps(0.5));
-    recorded(&folder, "heaped.csv", "4", in_heaps);
     let learn = |data: &'static str, save: &'static str, more: &[&'static str]| {
-        let all = ["learn", "--data", data, "--save", save, "--replicates", "20", "--splits", "0"];
+        let all = ["learn", "--data", data, "--save", save, "--replicates", "20", "--splits", "0", "--save-anyway"];
         folder.succeed(&[&all[..], more].concat());
     };
     learn("exact.csv", "exact.json", &[]);
-    learn("exact.csv", "kept.json", &["--keep", "state1", "--save-anyway"]);
-    // On a scale it is saved as any other, and the file knows the scale.
+    learn("exact.csv", "kept.json", &["--keep", "state1"]);
     learn("rounded.csv", "rounded.json", &[]);
-    assert_eq!(json(&folder, "rounded.json")["scales"][0]["step"], 0.5);
     let evaluated = |policy: &str, data: &str, more: &[&str]| {
         let all = ["evaluate", "--policy", policy, "--data", data, "--replicates", "2"];
         let text = folder.succeed(&[&all[..], more].concat());
         let found = folder.succeed(&[&all[..], more, &["--json"]].concat());
         (text, serde_json::from_str::<Value>(&found).unwrap(), found)
     };
-    for (policy, data, rests) in [
-        ("exact.json", "others.csv", false),
-        ("rounded.json", "rounded.csv", true),
-        ("exact.json", "rounded.csv", true),
+    let (text, found, _) = evaluated("exact.json", "others.csv", &[]);
+    assert!(
+        text.contains("CF metric") && text.contains("at most") && found["cf_metric"]["upper"].is_number(),
+        "{text}"
+    );
+    for (policy, data, kept) in [
+        ("kept.json", "others.csv", true),
+        ("rounded.json", "others.csv", false),
+        ("exact.json", "rounded.csv", false),
+        ("rounded.json", "rounded.csv", false),
     ] {
-        let (text, found, _) = evaluated(policy, data, &[]);
-        assert!(text.contains("at most") && found["cf_metric"]["upper"].is_number(), "{policy} {data}: {text}");
-        assert_eq!(found["warnings"].to_string().contains(RESTS_ON), rests, "{policy} {data}: {text}");
-    }
-    for (policy, data, kept) in [("kept.json", "others.csv", true), ("exact.json", "heaped.csv", false)] {
         let (text, found, json) = evaluated(policy, data, &[]);
         assert!(!text.contains("at most") && text.contains("CF metric: not given"), "{policy} {data}: {text}");
         assert!(text.contains("at least"), "{policy} {data}: {text}");
@@ -213,7 +162,7 @@ fn an_evaluation_bounds_nothing_where_a_state_is_kept_or_in_heaps_and_says_what_
 fn what_study_refuses_is_learned_only_when_asked_for_and_said_again_when_it_is_served() {
     let folder = Folder::new("fairness learned");
     recorded(&folder, "exact.csv", "3", |x| x);
-    recorded(&folder, "heaped.csv", "3", in_heaps);
+    recorded(&folder, "rounded.csv", "3", in_steps(0.5));
     let text = fs::read_to_string(folder.0.join("exact.csv")).unwrap();
     let cells = |change: &dyn Fn(&mut Vec<String>)| -> String {
         let line = |(i, line): (usize, &str)| {
@@ -231,7 +180,7 @@ fn what_study_refuses_is_learned_only_when_asked_for_and_said_again_when_it_is_s
         ["learn", "--noise", "additive", "--splits", "0", "--replicates", "0", "--save", "p.json", "--overwrite"];
     for (data, more, about, reason) in [
         ("exact.csv", &["--keep", "state1"][..], "kept-state", ACCEPTED),
-        ("heaped.csv", &[], "uneven-steps", "state1 is recorded in steps of 1"),
+        ("rounded.csv", &[], "recorded-steps", "state1 is recorded in steps of 0.5"),
         ("reward.csv", &["--method", "unaware"], "data", "the reward is 2 after every decision"),
         ("action.csv", &["--method", "unaware"], "data", "everybody received the same action"),
     ] {

@@ -55,7 +55,7 @@ fn story(found: &Study) -> String {
             assert!(policies.allowed.0 <= low && high <= policies.allowed.1, "{row:?}");
         }
     }
-    found.cautions.iter().for_each(|caution| writeln!(text, "caution: {}", caution.says).unwrap());
+    found.cautions.iter().for_each(|caution| writeln!(text, "caution: {caution}").unwrap());
     text
 }
 

@@ -102,11 +102,9 @@ impl FunctionClass {
         let p = states.len() / rows.max(1);
         let mut columns: Vec<Vec<f64>> = (0..p).map(|j| column(states, p, j)).collect();
         if let (Some(worlds), true) = (worlds, self.differences != Differences::Absent) {
-            // Of the states alone: a person's past, which may stand beside them, is the same in every world.
-            let width = worlds.len() / rows.max(1);
-            let own = width / people.level_count;
-            for j in 0..width - own {
-                let (here, there) = (column(worlds, width, j), column(worlds, width, j + own));
+            let width = p * people.level_count;
+            for j in 0..width - p {
+                let (here, there) = (column(worlds, width, j), column(worlds, width, j + p));
                 columns.push(there.iter().zip(&here).map(|(t, h)| t - h).collect());
             }
         }

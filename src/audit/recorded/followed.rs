@@ -1,10 +1,11 @@
-//! People in their one order, with their rows in flat arrays: what every estimator here reads.
+//! People in the order of their ids, with their rows in flat arrays: what every estimator here reads.
 
 use crate::kernel::numeric::Stream;
-use crate::kernel::people::{Panel, folds, in_order};
+use crate::kernel::people::Panel;
+use rand::Rng;
 use std::ops::Range;
 
-/// A panel in the order of people, so that no digit depends on the order of rows in a file.
+/// A panel in the order of ids, so that no digit depends on the order of rows in a file.
 #[derive(Debug, Clone)]
 pub(super) struct Followed {
     /// The place in the panel of each person.
@@ -34,8 +35,8 @@ pub(super) struct Followed {
 impl Followed {
     /// Everybody with at least one decision; `planned` replaces the recorded horizons.
     pub fn new(panel: &Panel, planned: Option<usize>) -> Self {
-        let mut order = in_order(panel.ids());
-        order.retain(|&i| !panel.decisions_of(i).is_empty());
+        let mut order: Vec<usize> = (0..panel.people()).filter(|&i| !panel.decisions_of(i).is_empty()).collect();
+        order.sort_by(|&i, &j| panel.ids()[i].cmp(&panel.ids()[j]));
         let action_count = panel.action_names().len();
         let mut found = Self {
             starts: vec![0],
@@ -62,37 +63,6 @@ impl Followed {
             found.starts.push(found.sources.len());
         }
         found
-    }
-
-    /// The fold of each person.
-    pub fn folds(&self, panel: &Panel, count: usize, seed: u64) -> Vec<usize> {
-        let ids: Vec<&String> = self.order.iter().map(|&i| &panel.ids()[i]).collect();
-        folds(&ids, &self.levels, Stream::new(seed).named("fold"), count)
-    }
-
-    /// Some of these people, by their places in ascending order, and the rows that are theirs.
-    pub fn part(&self, members: &[usize]) -> (Self, Vec<usize>) {
-        let rows: Vec<usize> = members.iter().flat_map(|&person| self.rows_of(person)).collect();
-        let mut starts = vec![0];
-        let mut owners = Vec::with_capacity(rows.len());
-        for (place, &person) in members.iter().enumerate() {
-            owners.extend(self.rows_of(person).map(|_| place as u32));
-            starts.push(owners.len());
-        }
-        let found = Self {
-            order: members.iter().map(|&person| self.order[person]).collect(),
-            starts,
-            sources: rows.iter().map(|&row| self.sources[row]).collect(),
-            decisions: members.iter().map(|&person| self.decisions[person]).collect(),
-            horizons: members.iter().map(|&person| self.horizons[person]).collect(),
-            levels: members.iter().map(|&person| self.levels[person]).collect(),
-            owners,
-            actions: rows.iter().map(|&row| self.actions[row]).collect(),
-            rewards: rows.iter().map(|&row| self.rewards[row]).collect(),
-            action_count: self.action_count,
-            level_count: self.level_count,
-        };
-        (found, rows)
     }
 
     /// N.
@@ -130,4 +100,14 @@ impl Followed {
         let decided = self.rewards.iter().zip(&self.actions).filter(|(_, a)| (**a as usize) < self.action_count);
         decided.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (r, _)| (low.min(*r), high.max(*r)))
     }
+}
+
+/// The fold of each person: a hash of (seed, id), whatever the order of people and whoever else is there.
+pub(super) fn folds(panel: &Panel, people: &Followed, folds: usize, seed: u64) -> Vec<usize> {
+    let stream = Stream::new(seed).named("fold");
+    let fold = |&i: &usize| {
+        let draw = stream.named(&panel.ids()[i]).rng().next_u64();
+        ((u128::from(draw) * folds as u128) >> 64) as usize
+    };
+    people.order.iter().map(fold).collect()
 }

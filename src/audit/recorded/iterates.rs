@@ -2,7 +2,6 @@
 
 use super::followed::Followed;
 use super::pooled_ridge::PooledRidge;
-use crate::kernel::numeric::dot;
 
 /// What the action values of one policy are fitted to.
 #[derive(Debug, Clone, Copy)]
@@ -146,7 +145,7 @@ impl Problem<'_> {
         let level = people.levels[people.owners[row] as usize] as usize;
         let at = (((h - 1) * people.action_count + action) * people.level_count + level) * q;
         let φ = &self.features[row * q..(row + 1) * q];
-        let value = dot(φ, &weights[at..at + q]);
+        let value: f64 = φ.iter().zip(&weights[at..at + q]).map(|(x, w)| x * w).sum();
         *beyond += usize::from(value < low || value > high);
         value.clamp(low, high)
     }

@@ -21,12 +21,9 @@
 //! show how far the data carry these.
 
 mod behaviour;
-mod caution;
 mod class;
 mod followed;
-mod history;
 mod iterates;
-mod judged;
 mod logistic;
 mod pooled_ridge;
 mod resampled;
@@ -41,9 +38,7 @@ pub use settings::{Dropout, NoValue, RecordedSettings};
 pub use values::{RecordedValue, RecordedValues};
 
 pub use behaviour::CalibrationBin;
-pub use caution::{Caution, CautionAbout};
 pub use class::{Differences, FunctionClass};
-pub(crate) use judged::dependence;
 pub use settings::{PolicyAlong, RecordedError};
 pub use staying::StayingModel;
 pub use values::{Difference, PropensityDiagnostics, recorded_values};

@@ -18,26 +18,16 @@ pub struct Resampled {
 
 impl Resampled {
     pub(super) fn new(mean: f64, replicates: Vec<f64>, people: usize) -> Self {
+        let b = replicates.len() as f64;
+        let middle = replicates.iter().sum::<f64>() / b;
+        let squares: f64 = replicates.iter().map(|x| (x - middle) * (x - middle)).sum();
         let enough = replicates.len() > 1 && people > 1;
-        let standard_error = if enough { spread(&replicates) } else { f64::INFINITY };
-        Self { mean, standard_error, replicates, people }
-    }
-
-    /// How many times the standard error is the standard deviation of the replicates: more than 1 for what was learned from the same people.
-    fn enlarged(&self) -> f64 {
-        let spread = spread(&self.replicates);
-        if self.standard_error.is_finite() && spread > 0.0 { self.standard_error / spread } else { 1.0 }
-    }
-
-    /// The same, enlarged as much as the more enlarged of two.
-    fn enlarged_as(self, one: &Self, other: &Self) -> Self {
-        let error = self.standard_error * one.enlarged().max(other.enlarged());
-        self.with_error(error)
-    }
-
-    /// The same with another standard error than that of its replicates.
-    pub(super) fn with_error(self, standard_error: f64) -> Self {
-        Self { standard_error, ..self }
+        Self {
+            mean,
+            standard_error: if enough { (squares / (b - 1.0)).sqrt() } else { f64::INFINITY },
+            replicates,
+            people,
+        }
     }
 
     /// This minus the other, replicate by replicate: people are the same in both.
@@ -47,7 +37,7 @@ impl Resampled {
     pub fn minus(&self, other: &Self) -> Self {
         assert_eq!((self.replicates.len(), self.people), (other.replicates.len(), other.people), "the same resamples");
         let apart = self.replicates.iter().zip(&other.replicates).map(|(a, b)| a - b).collect();
-        Self::new(self.mean - other.mean, apart, self.people).enlarged_as(self, other)
+        Self::new(self.mean - other.mean, apart, self.people)
     }
 
     /// (1 − weight) times this plus weight times the other, replicate by replicate: the value of a mixture that treats each person by the
@@ -59,7 +49,7 @@ impl Resampled {
         assert_eq!((self.replicates.len(), self.people), (other.replicates.len(), other.people), "the same resamples");
         let blend = |a: f64, b: f64| (1.0 - weight) * a + weight * b;
         let both = self.replicates.iter().zip(&other.replicates).map(|(a, b)| blend(*a, *b)).collect();
-        Self::new(blend(self.mean, other.mean), both, self.people).enlarged_as(self, other)
+        Self::new(blend(self.mean, other.mean), both, self.people)
     }
 
     /// The two-sided p-value of the hypothesis that the truth is 0, by the law behind [`interval`](Self::interval); 1 without a spread.
@@ -87,14 +77,6 @@ impl Resampled {
         let half = t.inverse_cdf(0.5 + confidence / 2.0) * self.standard_error;
         (self.mean - half, self.mean + half)
     }
-}
-
-/// The standard deviation of numbers.
-fn spread(numbers: &[f64]) -> f64 {
-    let b = numbers.len() as f64;
-    let middle = numbers.iter().sum::<f64>() / b;
-    let squares: f64 = numbers.iter().map(|x| (x - middle) * (x - middle)).sum();
-    (squares / (b - 1.0)).sqrt()
 }
 
 /// `mean`, `standard_error` and `interval` (95 %); an unknown error and an endless interval are `null`.

@@ -16,9 +16,6 @@ pub struct PolicyAlong<'a> {
     pub probabilities: &'a [f64],
     /// [ŝ⁽¹⁾, …, ŝ⁽ᴷ⁾] at every state row, for a policy that reads the states of all levels: its value depends on them.
     pub worlds: Option<&'a [f64]>,
-    /// For a policy that was learned from these people, part by part: the part of each person of the panel. The decisions of a part are those of
-    /// a policy learned from the others, and are valued by regressions of that part alone. `None` for a policy that knows none of these people.
-    pub parts: Option<&'a [u32]>,
 }
 
 /// What is made of people who leave before the others.
@@ -53,9 +50,6 @@ pub struct RecordedSettings {
     /// How differences between worlds enter the value of a policy that reads them; chosen by the number of rows when `None`.
     #[doc(hidden)]
     pub differences: Option<Differences>,
-    /// Whether the regressions also read the running means of a person's past states and rewards: if values change with them, the state alone
-    /// does not determine what follows.
-    pub history: bool,
     /// What is made of people who leave before the others.
     pub dropout: Dropout,
     /// The probability of the action that was taken, one number per decision in the order of the panel; estimated when `None`.
@@ -75,7 +69,6 @@ impl Default for RecordedSettings {
             prior_rows: 0.5,
             degree: None,
             differences: None,
-            history: false,
             dropout: Dropout::AsRecorded,
             propensities: None,
             fewest_effective_people: 50.0,
@@ -169,7 +162,7 @@ pub enum RecordedError {
     /// A table has another number of entries than the panel needs.
     #[error("{table} of {policy} has {found} numbers where the panel needs {needed}")]
     Shape {
-        /// `probabilities`, `worlds`, `parts` or `propensities`.
+        /// `probabilities`, `worlds` or `propensities`.
         table: &'static str,
         /// The policy's name, or `the record`.
         policy: String,
@@ -177,12 +170,6 @@ pub enum RecordedError {
         needed: usize,
         /// Numbers given.
         found: usize,
-    },
-    /// Two policies are valued part by part, and not by the same parts.
-    #[error("{policy} is valued by other parts of the people than the policies before it")]
-    OtherParts {
-        /// The policy's name.
-        policy: String,
     },
     /// Σₐ π(a | s) ≠ 1, or a probability outside [0, 1].
     #[error("the probabilities of {policy} at row {row} are not a distribution: they sum to {sum}")]
@@ -253,14 +240,7 @@ pub(super) fn check(
         }
     }
     let (rows, actions) = (panel.state_rows(), panel.action_names().len());
-    let all_parts = policies.iter().find_map(|policy| policy.parts);
-    for &PolicyAlong { name, probabilities, worlds, parts } in policies {
-        if let Some(parts) = parts {
-            shape("parts", name, panel.people(), parts.len())?;
-            if Some(parts) != all_parts {
-                return Err(RecordedError::OtherParts { policy: name.into() });
-            }
-        }
+    for &PolicyAlong { name, probabilities, worlds } in policies {
         shape("probabilities", name, rows * actions, probabilities.len())?;
         for (row, distribution) in probabilities.chunks_exact(actions).enumerate() {
             let sum: f64 = distribution.iter().sum();

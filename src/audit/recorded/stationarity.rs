@@ -9,8 +9,8 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 /// What the number of the decision explains of a reward or state, beyond state, level and action.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Drift {
-    /// The coordinate of the state, from 0; `None` is the reward.
-    pub what: Option<usize>,
+    /// `reward` or `state j`.
+    pub what: String,
     /// The share of its standard deviation that a line in time for each action explains.
     pub share: f64,
     /// The p-value of the score test that it explains nothing, people being the units.
@@ -36,16 +36,16 @@ pub(super) fn drifts(people: &Followed, states: &[f64], features: &[f64], q: usi
     let p = states.len() / people.sources.len();
     let decided: Vec<usize> = (0..people.people()).flat_map(|i| people.decided(i)).collect();
     let moving: Vec<usize> = decided.iter().copied().filter(|&row| people.moves(row)).collect();
-    let mut found = vec![drift(None, people, &decided, |row| people.rewards[row], features, q, prior)];
+    let mut found = vec![drift("reward".into(), people, &decided, |row| people.rewards[row], features, q, prior)];
     for j in 0..p {
         let next = |row: usize| states[(row + 1) * p + j];
-        found.push(drift(Some(j), people, &moving, next, features, q, prior));
+        found.push(drift(format!("state {}", j + 1), people, &moving, next, features, q, prior));
     }
     found.into_iter().flatten().collect()
 }
 
 fn drift(
-    what: Option<usize>,
+    what: String,
     people: &Followed,
     rows: &[usize],
     outcome: impl Fn(usize) -> f64,

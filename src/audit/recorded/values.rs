@@ -1,12 +1,9 @@
 //! The one call: policies in, values with intervals and differences out.
 
 use super::behaviour::{Behaviour, CalibrationBin, SEPARATED};
-use super::caution::{Caution, CautionAbout};
 use super::class::{Asked, FunctionClass};
-use super::followed::Followed;
-use super::history::with_history;
+use super::followed::{Followed, folds};
 use super::iterates::{Problem, discounted_horizon};
-use super::judged::{Judged, Part, Tables, dependence};
 use super::resampled::Resampled;
 use super::settings::{Dropout, NoValue, PolicyAlong, RecordedError, RecordedSettings, check};
 use super::stationarity::{Drift, drifts};
@@ -52,8 +49,8 @@ pub struct RecordedValues {
     /// The probability of the action that was taken at each decision of the panel, given or as fitted on other people.
     #[serde(skip)]
     pub(crate) taken: Vec<f64>,
-    /// What a reader must know before using the numbers.
-    pub cautions: Vec<Caution>,
+    /// What a reader must know before using the numbers, in words.
+    pub warnings: Vec<String>,
 }
 
 /// The value of one policy over the recorded horizon.
@@ -156,45 +153,32 @@ pub fn recorded_values(
     let uniform = vec![1.0 / panel.action_names().len() as f64; panel.state_rows() * panel.action_names().len()];
     let mut policies = policies.to_vec();
     if policies.iter().all(|policy| policy.name != RANDOM) {
-        policies.push(PolicyAlong { name: RANDOM, probabilities: &uniform, worlds: None, parts: None });
+        policies.push(PolicyAlong { name: RANDOM, probabilities: &uniform, worlds: None });
     }
     let planned = match settings.dropout {
         Dropout::AsRecorded => None,
         Dropout::Weighted { horizon } => Some(horizon.unwrap_or(panel.horizon())),
     };
     let people = &Followed::new(panel, planned);
-    let observed = people.gather(panel.states(), panel.state_dim());
-    let staying = Staying::fit(panel, people, &observed, planned.unwrap_or(panel.horizon()));
+    let states = &people.gather(panel.states(), panel.state_dim());
+    let staying = Staying::fit(panel, people, states, planned.unwrap_or(panel.horizon()));
     let record = Record { panel, people, settings, weighted: planned.and(staying.as_ref()) };
-    let states: &[f64] = &match settings.history {
-        true => with_history(people, &observed, panel.state_dim()),
-        false => observed.clone(),
-    };
 
     // The same people in the same replicate as wherever else they are resampled.
     let resample = |b: usize| -> Vec<f64> {
         let weights = replicate_weights(panel, settings.seed, b);
         people.order.iter().map(|&i| weights[i]).collect()
     };
-    let folds = people.folds(panel, settings.folds, settings.seed);
+    let folds = folds(panel, people, settings.folds, settings.seed);
     let known = settings.propensities.as_ref().map(|given| record.by_row(given));
-    let behaviour = Behaviour::fit(people, &observed, &folds, known.as_deref());
+    let behaviour = Behaviour::fit(people, states, &folds, known.as_deref());
     let range = people.reward_range();
     let reach =
         people.horizons.iter().map(|&h| discounted_horizon(settings.discount, h)).sum::<f64>() / people.people() as f64;
     let allowed = (range.0 * reach, range.1 * reach);
 
-    let everybody = [Part::everybody(people)];
-    let parts = policies.iter().find_map(|policy| policy.parts).map(|numbers| Part::all(people, numbers));
-    let of = |parts: &[Part], policy: &PolicyAlong<'_>| -> Vec<Tables> {
-        parts.iter().map(|part| Tables::of(&record, part, policy, states)).collect()
-    };
-    let together: Vec<Vec<Tables>> = policies.iter().map(|policy| of(&everybody, policy)).collect();
-    let apart: Vec<Vec<Tables>> = policies.iter().map(|policy| of(parts.as_deref().unwrap_or(&[]), policy)).collect();
-    let together_judged: Vec<Judged<'_>> =
-        together.iter().map(|tables| Judged::new(&record, &everybody, tables, range)).collect();
-    let apart_judged: Vec<Option<Judged<'_>>> =
-        apart.iter().map(|tables| Some(Judged::new(&record, parts.as_deref()?, tables, range))).collect();
+    let tables: Vec<Tables> = policies.iter().map(|policy| record.tables(policy, states)).collect();
+    let problems: Vec<Problem<'_>> = tables.iter().map(|tables| record.problem(tables, range)).collect();
     // One replicate at a time for all policies, so that weights of rows are held for the replicates at work alone; the last is the record itself.
     let ones = vec![1.0; people.people()];
     let groups: Vec<Option<u32>> = std::iter::once(None).chain((0..people.level_count as u32).map(Some)).collect();
@@ -205,50 +189,30 @@ pub fn recorded_values(
         .map(|weights| {
             let rows = record.row_weights(&weights);
             let mut means: Vec<f64> = groups.iter().map(|&level| record.received(&rows, level)).collect();
-            let mut push = |judged: Option<&Judged<'_>>| match judged {
-                Some(judged) => {
-                    let first = judged.first(&rows, people.people());
-                    means.extend(groups.iter().map(|&level| mean_first(people, &first, &rows, level)));
-                }
-                None => means.extend(groups.iter().map(|_| f64::NAN)),
-            };
-            for (k, policy) in policies.iter().enumerate() {
-                push(policy.parts.is_none().then_some(&together_judged[k]));
-                push(apart_judged[k].as_ref());
+            for problem in &problems {
+                let first = problem.fit(&rows).first;
+                means.extend(groups.iter().map(|&level| mean_first(people, &first, &rows, level)));
             }
             means
         })
         .collect();
     let itself = record.row_weights(&ones);
-    // What was received stands first, then each policy by everybody and part by part; everybody before the levels.
+    // What was received stands first, then the policies; everybody before the levels.
     let resampled = |estimate: usize, group: usize| {
         let (mean, others) = replicates.split_last().expect("the record itself");
         let at = estimate * groups.len() + group;
         Resampled::new(mean[at], others.iter().map(|means| means[at]).collect(), people.people())
     };
-    let (by_everybody, by_parts) =
-        (|k: usize, group: usize| resampled(2 * k + 1, group), |k: usize, group: usize| resampled(2 * k + 2, group));
-    let received = |group: usize| resampled(0, group);
-    let grows = parts.as_ref().map_or(1.0, |parts| dependence(parts.len()));
-    // The value of a policy that was learned from these people, in which what the learning chose varies more than resampling shows.
-    let value = |k: usize, group: usize| match policies[k].parts {
-        None => by_everybody(k, group),
-        Some(_) => {
-            let own = by_parts(k, group);
-            let chosen = own.minus(&received(group)).standard_error;
-            own.clone().with_error(own.standard_error.hypot((grows - 1.0).sqrt() * chosen))
-        }
-    };
-    let by_level = |of: &dyn Fn(usize) -> Resampled| -> Vec<Option<Resampled>> {
-        let found = |z: usize| people.levels.contains(&(z as u32)).then(|| of(z + 1));
+    let by_level = |estimate: usize| -> Vec<Option<Resampled>> {
+        let found = |z: usize| people.levels.contains(&(z as u32)).then(|| resampled(estimate, z + 1));
         (0..people.level_count).map(found).collect()
     };
+    let (received, received_by_level) = (resampled(0, 0), by_level(0));
     let mut found: Vec<RecordedValue> = policies
         .iter()
         .enumerate()
         .map(|(k, policy)| {
-            let (tables, judged) = (&together[k][0], apart_judged[k].as_ref().filter(|_| policy.parts.is_some()));
-            let problem = record.problem(&everybody[0].people, tables, range);
+            let (Tables { class, poor, probabilities, .. }, problem) = (&tables[k], &problems[k]);
             let without = |fold: usize| -> Vec<f64> {
                 itself
                     .iter()
@@ -257,45 +221,31 @@ pub fn recorded_values(
                     .collect()
             };
             let crossed: Vec<_> = (0..settings.folds).into_par_iter().map(|fold| problem.fit(&without(fold))).collect();
-            let weights = Weights::new(people, &tables.probabilities, &behaviour, &itself);
-            let doubly_robust = weights.doubly_robust(&problem, &crossed, &folds, settings).and_then(|estimate| {
+            let weights = Weights::new(people, probabilities, &behaviour, &itself);
+            let doubly_robust = weights.doubly_robust(problem, &crossed, &folds, settings).and_then(|estimate| {
                 let inside = (allowed.0..=allowed.1).contains(&estimate.mean);
                 if inside { Ok(estimate) } else { Err(NoValue::OutsideRewards { low: allowed.0, high: allowed.1 }) }
             });
-            // The poorest class of any part stands for all.
-            let class = match judged {
-                Some(_) => apart[k].iter().map(|t| t.class).min_by_key(|c| c.coefficients).unwrap_or(tables.class),
-                None => tables.class,
-            };
             RecordedValue {
                 name: policy.name.to_string(),
-                value: value(k, 0),
-                by_level: by_level(&|group| value(k, group)),
+                value: resampled(k + 1, 0),
+                by_level: by_level(k + 1),
                 doubly_robust,
                 minus: vec![],
-                weights: weights.diagnostics(people, &tables.probabilities, &behaviour),
-                class,
-                poor: class.is_poor(policy.worlds.is_some()),
-                held: judged.unwrap_or(&together_judged[k]).held(&itself),
+                weights: weights.diagnostics(people, probabilities, &behaviour),
+                class: *class,
+                poor: *poor,
+                held: problem.fit(&itself).held,
             }
         })
         .collect();
-    // Both sides of a difference are valued by the same people.
-    let minus = |i: usize, j: Option<usize>| {
-        let learned = policies[i].parts.is_some() || j.is_some_and(|j| policies[j].parts.is_some());
-        let side = |k: usize| if learned { by_parts(k, 0) } else { by_everybody(k, 0) };
-        let apart = side(i).minus(&j.map_or_else(|| received(0), side));
-        let error = apart.standard_error * if learned { grows.sqrt() } else { 1.0 };
-        apart.with_error(error)
-    };
-    for (i, value) in found.iter_mut().enumerate() {
-        let others = (0..policies.len()).filter(|j| *j != i).map(|j| (policies[j].name, Some(j)));
-        value.minus = std::iter::once((RECEIVED, None))
-            .chain(others)
-            .map(|(from, j)| Difference { from: from.to_string(), value: minus(i, j) })
+    for i in 0..found.len() {
+        let others = found.iter().enumerate().filter(|(j, _)| *j != i);
+        let against = std::iter::once((RECEIVED, &received)).chain(others.map(|(_, v)| (v.name.as_str(), &v.value)));
+        found[i].minus = against
+            .map(|(from, other)| Difference { from: from.to_string(), value: found[i].value.minus(other) })
             .collect();
     }
-    let (received, received_by_level) = (received(0), by_level(&received));
     let propensity = PropensityDiagnostics {
         given: known.is_some(),
         largest_log_odds: behaviour.largest_log_odds,
@@ -304,8 +254,8 @@ pub fn recorded_values(
     };
     let taken = record.by_decision(&behaviour.taken);
     let staying = staying.as_ref().map(|staying| staying.report.clone());
-    let drifts = record.drifts(&observed);
-    let cautions = cautions(&found, &propensity, &drifts, staying.as_ref(), planned.is_some());
+    let drifts = record.drifts(states);
+    let warnings = warnings(&found, &propensity, &drifts, staying.as_ref(), planned.is_some());
     Ok(RecordedValues {
         discount: settings.discount,
         people: people.people(),
@@ -318,7 +268,7 @@ pub fn recorded_values(
         staying,
         drifts,
         taken,
-        cautions,
+        warnings,
     })
 }
 
@@ -328,6 +278,14 @@ pub(super) fn mean_first(people: &Followed, first: &[f64], rows: &[f64], level: 
     let total: f64 = (0..people.people()).map(at).sum();
     let sum = first.iter().enumerate().map(|(i, value)| at(i) * value).sum::<f64>();
     if total > 0.0 { sum / total } else { 0.0 }
+}
+
+/// What is known of a policy on every row.
+struct Tables {
+    class: FunctionClass,
+    poor: bool,
+    features: Vec<f64>,
+    probabilities: Vec<f64>,
 }
 
 /// The record with what all policies share.
@@ -351,14 +309,21 @@ impl Record<'_> {
         rows
     }
 
-    /// How many numbers the states of all worlds are.
-    pub fn worlds_width(&self) -> usize {
-        self.panel.state_dim() * self.panel.levels().len()
+    fn tables(&self, policy: &PolicyAlong<'_>, states: &[f64]) -> Tables {
+        let (people, width) = (self.people, self.panel.state_dim() * self.panel.levels().len());
+        let worlds = policy.worlds.map(|worlds| people.gather(worlds, width));
+        let class = self.class(worlds.is_some());
+        Tables {
+            class,
+            poor: class.is_poor(worlds.is_some()),
+            features: class.features(people, states, worlds.as_deref()),
+            probabilities: people.gather(policy.probabilities, people.action_count),
+        }
     }
 
-    pub fn problem<'t>(&self, people: &'t Followed, tables: &'t Tables, range: (f64, f64)) -> Problem<'t> {
+    fn problem<'t>(&'t self, tables: &'t Tables, range: (f64, f64)) -> Problem<'t> {
         Problem {
-            people,
+            people: self.people,
             features: &tables.features,
             count: tables.class.coefficients,
             probabilities: &tables.probabilities,
@@ -411,21 +376,20 @@ impl Record<'_> {
     }
 
     fn drifts(&self, states: &[f64]) -> Vec<Drift> {
-        let class = self.class(self.people, states, false);
+        let class = self.class(false);
         let features = class.features(self.people, states, None);
         drifts(self.people, states, &features, class.coefficients, self.settings.prior_rows)
     }
 
-    /// The functions that the rows of these people can carry, of states that may have a person's past beside them.
-    pub fn class(&self, of: &Followed, states: &[f64], reads_worlds: bool) -> FunctionClass {
-        let width = states.len() / self.people.sources.len().max(1);
-        let transitions = (0..of.sources.len()).filter(|&row| of.moves(row)).count();
+    pub fn class(&self, reads_worlds: bool) -> FunctionClass {
+        let (p, people) = (self.panel.state_dim(), self.people);
+        let transitions = (0..people.sources.len()).filter(|&row| people.moves(row)).count();
         // Where nobody has a second decision nothing is ever looked up after a step, and all decisions count.
-        let rows = if of.horizon() > 1 { transitions } else { of.decisions.iter().sum() };
-        let extra = if reads_worlds { self.panel.state_dim() * (of.level_count - 1) } else { 0 };
-        let cells = of.level_count * of.action_count;
+        let rows = if people.horizon() > 1 { transitions } else { self.panel.decisions() };
+        let extra = if reads_worlds { p * (people.level_count - 1) } else { 0 };
+        let cells = people.level_count * people.action_count;
         let asked = Asked { degree: self.settings.degree, differences: self.settings.differences };
-        FunctionClass::choose(rows, cells, width, extra, asked)
+        FunctionClass::choose(rows, cells, p, extra, asked)
     }
 }
 
@@ -446,68 +410,59 @@ fn p_text(p: f64) -> String {
     if p < f64::EPSILON { "< 1e-15".into() } else { format!("= {p:.1e}") }
 }
 
-fn cautions(
+fn warnings(
     policies: &[RecordedValue],
     propensity: &PropensityDiagnostics,
     drifts: &[Drift],
     staying: Option<&StayingModel>,
     weighted: bool,
-) -> Vec<Caution> {
-    let mut found = Vec::new();
+) -> Vec<String> {
+    let mut words = Vec::new();
     if let Some(model) = staying
         && !weighted
         && model.p_value < DEPENDS
     {
-        found.push(Caution {
-            about: CautionAbout::Record,
-            says: format!(
-                "{:.0} % of people left before decision {}, and who left depends on what was recorded (p {}): what people received is \
-                 not comparable with a policy's value; weight for staying (dropout: weighted)",
-                100.0 * model.share_of_people,
-                model.horizon,
-                p_text(model.p_value)
-            ),
-        });
+        words.push(format!(
+            "{:.0} % of people left before decision {}, and who left depends on what was recorded (p {}): what people received is \
+             not comparable with a policy's value; weight for staying (dropout: weighted)",
+            100.0 * model.share_of_people,
+            model.horizon,
+            p_text(model.p_value)
+        ));
     }
     if propensity.separated {
-        found.push(Caution {
-            about: CautionAbout::Record,
-            says: format!(
-                "who received which action is predicted almost without error (log-odds up to {:.1}): small propensities are not estimates",
-                propensity.largest_log_odds
-            ),
-        });
+        words.push(format!(
+            "who received which action is predicted almost without error (log-odds up to {:.1}): small propensities are not estimates",
+            propensity.largest_log_odds
+        ));
     }
     for drift in drifts.iter().filter(|drift| drift.matters()) {
-        found.push(Caution {
-            about: drift.what.map_or(CautionAbout::Reward, CautionAbout::State),
-            says: format!(
-                "drifts with time: {:.0} % of its spread is explained by the number of the decision beyond state, level and action (p {}), and \
-                 one action value for all times is a wrong model",
-                100.0 * drift.share,
-                p_text(drift.p_value)
-            ),
-        });
+        words.push(format!(
+            "{} drifts with time: {:.0} % of its spread is explained by the number of the decision beyond state, level and action (p \
+             {}), and one action value for all times is a wrong model",
+            drift.what,
+            100.0 * drift.share,
+            p_text(drift.p_value)
+        ));
     }
     for policy in policies {
-        let weights = &policy.weights;
-        let mut push = |says: String| found.push(Caution { about: CautionAbout::Policy(policy.name.clone()), says });
+        let (name, weights) = (&policy.name, &policy.weights);
         if weights.unsupported > NOTABLE {
-            push(format!(
-                "{:.0} % of its decisions are actions that people like that hardly ever received; their value is extrapolated",
+            words.push(format!(
+                "{name}: {:.0} % of its decisions are actions that people like that hardly ever received; their value is extrapolated",
                 100.0 * weights.unsupported
             ));
         }
         if policy.poor {
-            push(format!(
-                "there are too few rows for more than {} coefficients per level and action; its value may be biased by more than its \
+            words.push(format!(
+                "{name}: there are too few rows for more than {} coefficients per level and action; its value may be biased by more than its \
                  interval shows",
                 policy.class.coefficients
             ));
         }
         if policy.held > NOTABLE {
-            push(format!(
-                "{:.0} % of its action values had to be held within what rewards allow; the regressions extrapolate",
+            words.push(format!(
+                "{name}: {:.0} % of its action values had to be held within what rewards allow; the regressions extrapolate",
                 100.0 * policy.held
             ));
         }
@@ -517,14 +472,14 @@ fn cautions(
             weights.effective_people[*t] >= ENOUGH && apart > MEAN_WEIGHT_ERRORS * weights.mean_weight_error[*t]
         };
         if let Some(t) = (0..weights.mean_weight.len()).find(off) {
-            push(format!(
-                "importance weights at decision {} have mean {:.2} where 1 is expected; propensities are wrong or not supported",
+            words.push(format!(
+                "{name}: importance weights at decision {} have mean {:.2} where 1 is expected; propensities are wrong or not supported",
                 t + 1,
                 weights.mean_weight[t]
             ));
         }
     }
-    found
+    words
 }
 
 #[cfg(test)]
@@ -568,7 +523,7 @@ mod tests {
                 separated: false,
                 calibration: vec![],
             },
-            drift: Drift { what: None, share: 0.37, p_value: 0.0011 },
+            drift: Drift { what: "reward".into(), share: 0.37, p_value: 0.0011 },
             staying: StayingModel {
                 horizon: 6,
                 at_risk: 100,
@@ -586,8 +541,7 @@ mod tests {
         let mut found = sound();
         change(&mut found);
         let Found { policy, propensity, drift, staying, weighted } = found;
-        let found = cautions(&[policy], &propensity, &[drift], Some(&staying), weighted);
-        found.iter().map(|caution| caution.told(&[])).collect()
+        warnings(&[policy], &propensity, &[drift], Some(&staying), weighted)
     }
 
     #[test]

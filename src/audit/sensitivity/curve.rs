@@ -36,10 +36,10 @@ impl Curve {
     }
 }
 
-/// The CF metric of a policy along the recorded histories of a panel against a violation.
+/// The CF metric of a policy on the people of a panel against a violation.
 ///
-/// The law at each point is over the first `replicates` refits of the certificate, so that the error of estimated means is in the curve. It is that
-/// of recorded actions, not of deployment: at 1 it is near [`unfairness`](crate::audit::unfairness()), as far as the policy does as was done.
+/// The law at each point is over the first `replicates` refits of the certificate, so that the error of estimated means is in the curve:
+/// at 1 it is the law of [`unfairness`](crate::audit::unfairness()) with fewer replicates.
 ///
 /// # Errors
 /// [`UnfairnessError`] as for [`unfairness`](crate::audit::unfairness()).

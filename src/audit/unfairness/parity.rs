@@ -30,22 +30,16 @@ pub struct ParityGap {
 /// actions there is one difference and nothing to correct. Action probabilities of random policies vary less than proportions do, so
 /// the interval is conservative for them. Only people with a decision count. `coins` are one draw a person.
 pub fn parity_gap(panel: &Panel, agent: &dyn Agent, coins: &[f64], confidence: f64) -> ParityGap {
-    let (own, probabilities) = first_decisions(panel, agent, coins);
-    parity_gap_of(&own, panel.levels().len(), &probabilities, agent.actions(), confidence)
-}
-
-/// The level of everybody who was decided about, and the agent's probabilities at their first decision.
-pub(super) fn first_decisions(panel: &Panel, agent: &dyn Agent, coins: &[f64]) -> (Vec<u32>, Vec<f64>) {
-    let p = panel.state_dim();
+    let (p, levels, actions) = (panel.state_dim(), panel.levels().len(), agent.actions());
     let people: Vec<usize> = (0..panel.people()).filter(|&i| !panel.decisions_of(i).is_empty()).collect();
     let own: Vec<u32> = people.iter().map(|&i| panel.level_codes()[i]).collect();
     let states: Vec<f64> = people.iter().flat_map(|&i| panel.person(i).states[..p].to_vec()).collect();
     let coins: Vec<f64> = people.iter().map(|&i| coins[i]).collect();
-    let mut probabilities = vec![0.0; people.len() * agent.actions()];
+    let mut probabilities = vec![0.0; people.len() * actions];
     if !people.is_empty() {
         agent.probabilities(&mut agent.begin(&own, &states, &coins), &mut probabilities);
     }
-    (own, probabilities)
+    parity_gap_of(&own, levels, &probabilities, actions, confidence)
 }
 
 /// The gap of action probabilities that are known: those of each person in turn, |A| numbers each, beside the person's level.

@@ -7,9 +7,17 @@ use super::shape::knots;
 use super::spread::{Spread, SpreadForm, SpreadTask, fit_spreads};
 use super::{NoiseChoice, NoisePlan};
 use crate::estimate::FitError;
-use crate::estimate::cross_validation::FOLDS;
 use crate::estimate::ranks::order_statistics;
-use crate::kernel::numeric::{Estimate, Moments, Place};
+use crate::kernel::numeric::{Estimate, Moments, Place, Stream, uniform_index};
+
+/// Folds of people.
+pub(super) const FOLDS: usize = 5;
+
+/// The fold of each person: a hash of seed and id, so that the order of people does not matter.
+pub(super) fn folds(ids: &[String], stream: Stream) -> Vec<usize> {
+    let stream = stream.named("noise");
+    ids.iter().map(|id| uniform_index(&mut stream.named(id).rng(), FOLDS)).collect()
+}
 
 /// What to fit for one output, and the scores that decided; no plan where residuals do not determine one.
 pub(super) struct Choice {

@@ -115,7 +115,7 @@ impl FittedNoise {
         stream: Stream,
     ) -> Result<Self, FitError> {
         let inputs = Inputs::of(people)?;
-        let source = ResidualSource::new(people, &inputs, (means, means.reports()), None, Some(stream))?;
+        let source = ResidualSource::new(people, &inputs, (means, means.reports()), None, Some(stream));
         let (levels, p) = (source.levels(), source.outputs() - 1);
         let natures = natures(&source, keep)?;
         let is_open = |nature: Nature| match nature {
@@ -181,7 +181,7 @@ impl FittedNoise {
         weights: Option<&[f64]>,
     ) -> Result<Self, FitError> {
         assert!(weights.is_none_or(|weights| weights.len() == people.people()), "one weight for each person");
-        let source = ResidualSource::new(people, &self.inputs, (means, reports), weights, None)?;
+        let source = ResidualSource::new(people, &self.inputs, (means, reports), weights, None);
         assert_eq!((source.outputs(), source.levels()), (self.outputs.len(), self.initial.len()), "the same shape");
         let plans: Vec<Option<NoisePlan>> = self.outputs.iter().map(OutputNoise::plan).collect();
         let fitted = fit_plans(&source, &plans)?.into_iter().zip(&self.outputs);

@@ -1,6 +1,6 @@
 //! What is left of each output once its mean is taken away, beside what its spread may depend on.
 
-use crate::estimate::cross_validation::fold_of_each;
+use super::choice::folds;
 use crate::estimate::{FitError, RegressionReport};
 use crate::kernel::model::{Means, Mechanism, abduct_panel};
 use crate::kernel::numeric::Stream;
@@ -133,8 +133,7 @@ pub(super) struct ResidualSource<'a> {
     /// What residuals of first states, and of later outputs, are multiplied by at each level.
     first_factor: Vec<f64>,
     later_factor: Vec<Vec<f64>>,
-    /// The fold of each person of the source; empty where no fold is left out.
-    folds: Vec<usize>,
+    stream: Option<Stream>,
     kept: Option<Residuals>,
 }
 
@@ -161,7 +160,7 @@ impl<'a> ResidualSource<'a> {
         (means, reports): (&'a dyn Mechanism, &[RegressionReport]),
         weights: Option<&'a [f64]>,
         stream: Option<Stream>,
-    ) -> Result<Self, FitError> {
+    ) -> Self {
         let p = people.shape().state_dim;
         let later = |level: usize, output: usize| {
             let report = reports.iter().find(|report| report.level == Some(level));
@@ -170,10 +169,9 @@ impl<'a> ResidualSource<'a> {
         let sizes = people.level_sizes();
         let later_factor = (0..sizes.len()).map(|z| (0..=p).map(|j| later(z, j)).collect()).collect();
         let first_factor = sizes.iter().map(|&n| inflation(n, 1.0)).collect();
-        let folds = stream.map_or(Ok(vec![]), |stream| fold_of_each(people, stream))?;
-        let mut source = Self { people, inputs, weights, means, first_factor, later_factor, folds, kept: None };
-        source.kept = people.in_memory().map(|panel| source.residuals_of(panel, 0));
-        Ok(source)
+        let mut source = Self { people, inputs, weights, means, first_factor, later_factor, stream, kept: None };
+        source.kept = people.in_memory().map(|panel| source.residuals_of(panel));
+        source
     }
 
     pub fn levels(&self) -> usize {
@@ -190,24 +188,23 @@ impl<'a> ResidualSource<'a> {
         let mut first = 0;
         try_each(self.people, |panel| {
             let weights = self.weights.map(|weights| &weights[first..first + panel.people()]);
+            first += panel.people();
             match &self.kept {
                 Some(residuals) => visit(&WeightedResiduals { panel, residuals, weights }),
-                None => visit(&WeightedResiduals { panel, residuals: &self.residuals_of(panel, first), weights }),
+                None => visit(&WeightedResiduals { panel, residuals: &self.residuals_of(panel), weights }),
             }
-            first += panel.people();
             Ok(())
         })
     }
 
-    /// The residuals of a block whose people stand from `first` on.
-    fn residuals_of(&self, panel: &Panel, first: usize) -> Residuals {
+    fn residuals_of(&self, panel: &Panel) -> Residuals {
         let p = panel.state_dim();
         let mut found = Residuals {
             inputs: Vec::with_capacity(panel.decisions() * self.inputs.width()),
             width: self.inputs.width(),
             outputs: vec![Vec::with_capacity(panel.state_rows()); p + 1],
             size: vec![0.0; p + 1],
-            folds: self.folds.get(first..first + panel.people()).unwrap_or_default().to_vec(),
+            folds: self.stream.map_or_else(Vec::new, |stream| folds(panel.ids(), stream)),
         };
         let noise = abduct_panel(&Means(self.means), panel);
         for (i, person) in panel.iter().enumerate() {
@@ -267,8 +264,7 @@ mod tests {
             let means: &dyn Mechanism = &NoMeans;
             let (first_factor, later_factor) = (vec![1.0; levels], vec![vec![1.0; 2]; levels]);
             let weights = Some(weights);
-            let folds = vec![];
-            Self { people: panel, inputs, weights, means, first_factor, later_factor, folds, kept: Some(kept) }
+            Self { people: panel, inputs, weights, means, first_factor, later_factor, stream: None, kept: Some(kept) }
         }
     }
 

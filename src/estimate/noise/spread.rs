@@ -1,8 +1,8 @@
 //! σ(x, z): how far noise spreads, by Gaussian pseudo-likelihood.
 
+use super::choice::FOLDS;
 use super::residuals::{Inputs, Residual, ResidualSource, Residuals};
 use crate::estimate::FitError;
-use crate::estimate::cross_validation::FOLDS;
 use crate::kernel::numeric::small::{dot, solve};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -91,7 +91,7 @@ pub struct StableQ<V> {
 }
 
 /// Tuned by eye, and it hardly matters: with estimated states of 100 people of the linear world regret is 0.081, 0.080, 0.077 and 0.082
-/// (± 0.009) at 1, 10, 30 and 100; with true states 0.058, 0.054, 0.042 and 0.042 (± 0.008). See `tests/estimate/stable_learner.csv`.
+/// (± 0.009) at 1, 10, 30 and 100; with true states 0.058, 0.054, 0.042 and 0.042 (± 0.008). See `tests/stable_learner.csv`.
 const DEVIATION_FACTOR: f64 = 30.0;
 /// Degree of the main part.
 const DEGREE: usize = 2;

@@ -3,8 +3,7 @@
 use super::design::Design;
 use super::{Winsorised, pessimism};
 use crate::estimate::views::Views;
-use crate::kernel::learn::features::FeatureMap;
-use crate::kernel::learn::{Backup, FittedQError, Sweep, TASK_ROWS};
+use crate::kernel::learn::{Backup, FittedQError, Sweep};
 use crate::kernel::numeric::{Moments, RidgeFactor};
 use crate::kernel::people::try_each;
 use crate::kernel::preprocess::View;
@@ -55,11 +54,11 @@ impl<'a, V: View> Passes<'a, V> {
 
     /// Σ φφᵀ for each action (lower halves) and the number of transitions with it.
     pub fn gram(&self) -> Result<(Vec<f64>, Vec<usize>), FittedQError> {
-        let actions = self.views.actions();
-        let (mut grams, mut counts) = (vec![0.0; actions * self.map.count().pow(2)], vec![0; actions]);
+        let (mut grams, mut counts) = (vec![], vec![0; self.views.actions()]);
         self.each(|sweep| {
-            sweep.add_gram(&mut grams);
-            counts.iter_mut().zip(sweep.gram_counts()).for_each(|(count, n)| *count += n);
+            let (part, own) = sweep.gram();
+            add(&mut grams, &part);
+            counts.iter_mut().zip(own).for_each(|(count, n)| *count += n);
             Ok(())
         })?;
         Ok((grams, counts))
@@ -67,9 +66,11 @@ impl<'a, V: View> Passes<'a, V> {
 
     /// Σ φy for each action.
     pub fn moments(&self, target: Target, moments: &mut [f64]) -> Result<(), FittedQError> {
+        let mut part = vec![0.0; moments.len()];
         moments.fill(0.0);
         self.each(|sweep| {
-            sweep.add_targets(target.weights, target.discount, target.backup, None, moments);
+            sweep.targets(target.weights, target.discount, target.backup, None, &mut part);
+            moments.iter_mut().zip(&part).for_each(|(sum, x)| *sum += x);
             Ok(())
         })
     }
@@ -79,14 +80,11 @@ impl<'a, V: View> Passes<'a, V> {
         let mut found = Moments::default();
         self.each(|sweep| {
             let targets = sweep.target_rows(target.weights, target.discount, target.backup);
-            for first in (0..targets.len()).step_by(TASK_ROWS) {
-                let rows = first..(first + TASK_ROWS).min(targets.len());
-                let own = || rows.clone().filter(|&row| sweep.action_at(row).is_some()).map(|row| targets[row]);
-                let count = own().count();
-                if count > 0 {
-                    let mean = own().sum::<f64>() / count as f64;
-                    found = found.and(Moments { count, mean, squares: own().map(|y| (y - mean).powi(2)).sum() });
-                }
+            let own = || (0..targets.len()).filter(|&row| sweep.action_at(row).is_some()).map(|row| targets[row]);
+            let count = own().count();
+            if count > 0 {
+                let mean = own().sum::<f64>() / count as f64;
+                found = found.and(Moments { count, mean, squares: own().map(|y| (y - mean).powi(2)).sum() });
             }
             Ok(())
         })?;
@@ -133,4 +131,9 @@ impl<'a, V: View> Passes<'a, V> {
     pub fn projected(&self, weights: &[f64], margins: &[f64]) -> Result<Option<Vec<f64>>, FittedQError> {
         Ok(pessimism::projected(self.in_memory()?, weights, margins))
     }
+}
+
+fn add(sums: &mut Vec<f64>, part: &[f64]) {
+    sums.resize(part.len(), 0.0);
+    sums.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
 }

@@ -2,8 +2,8 @@
 //!
 //! # What is promised
 //! When [`put`](MemoryStore::put) returns, what it was given is on disk: a process killed at any moment finds it again, all of it or none.
-//! A person who is forgotten leaves no trace in the file. One process at a time has it open. The file names the policy it belongs to. Opening it verifies the checksum of every page,
-//! about a second per gigabyte, so that a damaged file is an error and never a wrong memory.
+//! Whoever is forgotten leaves no trace in the file. One process at a time has it open. The file names the policy it belongs to. Opening it verifies the checksum of every page,
+//! about a second per gigabyte, so that a damaged file is an error and not somebody's memory.
 //!
 //! redb was chosen because it is Rust alone; the version is the last that asks for no newer compiler than this crate does.
 
@@ -283,7 +283,7 @@ fn start(path: &Path, about: &MemoryBasis) -> Result<(), MemoryError> {
 fn create(path: &Path, about: &MemoryBasis) -> Result<Database, MemoryError> {
     let file = path.display().to_string();
     let _ = std::fs::remove_file(path);
-    // The store fills an empty file, and keeps the mode that it has: only its owner may read what is remembered of people.
+    // The store fills an empty file, and keeps the mode that it has: nobody but its owner reads what is remembered of people.
     private().write(true).create_new(true).open(path).map_err(|e| io(&file, e))?;
     let database = Builder::new().set_cache_size(CACHE_BYTES).create(path).map_err(|e| failed(&file, e))?;
     let write = begin(&database, &file)?;

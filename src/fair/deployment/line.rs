@@ -68,6 +68,7 @@ impl Deployment {
     ///
     /// # Errors
     /// [`LineError`].
+    #[doc(hidden)]
     pub fn answer(&mut self, line: &[u8]) -> Result<String, LineError> {
         let answered = self.stage_line(&Line::parse(line)?)?;
         self.commit().map_err(|error| LineError { id: written_id(line), problem: error.into() })?;
@@ -81,6 +82,7 @@ impl Deployment {
     ///
     /// # Errors
     /// [`MemoryError`] when nothing could be kept; then no answer may be given.
+    #[doc(hidden)]
     pub fn answer_all<'a>(
         &mut self,
         lines: impl IntoIterator<Item = &'a [u8]>,
@@ -227,9 +229,9 @@ fn name_or_text(value: &RawValue) -> String {
 /// The id of a line that is JSON but no request.
 fn written_id(text: &[u8]) -> Option<Box<RawValue>> {
     #[derive(Deserialize)]
-    struct Identified {
+    struct Somebody {
         id: Box<RawValue>,
     }
     let is_object = text.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
-    serde_json::from_slice::<Identified>(text).ok().filter(|_| is_object).map(|identified| identified.id)
+    serde_json::from_slice::<Somebody>(text).ok().filter(|_| is_object).map(|somebody| somebody.id)
 }

@@ -68,7 +68,7 @@ pub struct Deployment {
 }
 
 impl Deployment {
-    /// A policy that has met no one yet, and remembers until the process ends.
+    /// A policy that has met nobody yet, and remembers until the process ends.
     pub fn new(policy: Policy) -> Self {
         Self::with_memory(policy, InProcess::default())
     }
@@ -174,15 +174,15 @@ impl Deployment {
         let known = self.remembered(&request.id)?;
         if let Some(person) = known.as_ref().filter(|person| person.level != level) {
             let was = policy.levels.name(person.level as usize).to_string();
-            return Err(RequestError::LevelChanged { was, now: request.level.clone() });
+            return Err(RequestError::LevelChanged { id: request.id.clone(), was, now: request.level.clone() });
         }
         if self.is_repeated(request, taken, known.as_ref())? {
             let person = known.expect("only an answered request is repeated");
-            return Ok(Decision { repeated: true, ..self.decision(&person)? });
+            return Ok(Decision { repeated: true, ..self.decision(&request.id, &person)? });
         }
         let mut person = self.step(request, level, taken, known)?;
-        person.decided = best(&self.values_of(&person.view)?) as u32;
-        let decision = self.decision(&person)?;
+        person.decided = self.decide_for(&request.id, &person)?;
+        let decision = self.decision(&request.id, &person)?;
         self.staged.insert(request.id.clone(), Some(person));
         Ok(decision)
     }
@@ -195,16 +195,16 @@ impl Deployment {
         known: Option<&Remembered>,
     ) -> Result<bool, RequestError> {
         let Some(time) = request.time else { return Ok(false) };
-        let decisions = known.map_or(0, |person| person.decisions);
+        let (id, decisions) = (request.id.clone(), known.map_or(0, |person| person.decisions));
         if time == decisions + 1 {
             return Ok(false);
         }
         let Some(person) = known.filter(|_| time <= decisions) else {
-            return Err(RequestError::Gap { time, decisions });
+            return Err(RequestError::Gap { id, time, decisions });
         };
         let action = self.policy.actions.name(person.decided as usize).to_string();
         if time < decisions {
-            return Err(RequestError::Past { time, decisions, action });
+            return Err(RequestError::Past { id, time, decisions, action });
         }
         let same_state = person
             .state(self.policy.state_dim)
@@ -214,8 +214,8 @@ impl Deployment {
         let same_action = person.actions.last().copied() == taken;
         match (same_state, same_action) {
             (true, true) => Ok(true),
-            (false, _) => Err(RequestError::Conflict { time, action, differs: "state" }),
-            (true, false) => Err(RequestError::Conflict { time, action, differs: "action" }),
+            (false, _) => Err(RequestError::Conflict { id, time, action, differs: "state" }),
+            (true, false) => Err(RequestError::Conflict { id, time, action, differs: "action" }),
         }
     }
 
@@ -227,14 +227,15 @@ impl Deployment {
         taken: Option<u32>,
         known: Option<Remembered>,
     ) -> Result<Remembered, RequestError> {
+        let id = || request.id.clone();
         let person = match (known, taken) {
             (None, None) => {
                 let mut memory = self.agent.begin(&[level], &request.state, &[0.5]);
                 let view = memory.parts.pop().map_or_else(Vec::new, |part| part.view);
                 Remembered { level, decisions: 1, decided: 0, view, states: request.state.clone(), actions: vec![] }
             }
-            (None, Some(_)) => return Err(RequestError::NothingRemembered),
-            (Some(_), None) => return Err(RequestError::MissingAction),
+            (None, Some(_)) => return Err(RequestError::NothingRemembered { id: id() }),
+            (Some(_), None) => return Err(RequestError::MissingAction { id: id() }),
             (Some(mut person), Some(action)) => {
                 person.view = advanced(&*self.agent, &person, self.policy.state_dim, action, &request.state);
                 if person.decisions >= self.store.history() {
@@ -248,13 +249,18 @@ impl Deployment {
             }
         };
         if let Some(&value) = person.view.iter().find(|x| !x.is_finite()) {
-            return Err(RequestError::Overflow { value });
+            return Err(RequestError::Overflow { id: id(), value });
         }
         Ok(person)
     }
 
+    /// The code of the action for a person as remembered.
+    fn decide_for(&self, id: &str, person: &Remembered) -> Result<u32, RequestError> {
+        Ok(best(&self.values_of(id, &person.view)?) as u32)
+    }
+
     /// Q(s̃, a) of every action, all finite.
-    fn values_of(&self, view: &[f64]) -> Result<Vec<f64>, RequestError> {
+    fn values_of(&self, id: &str, view: &[f64]) -> Result<Vec<f64>, RequestError> {
         let q = self.values.as_ref().ok_or(RequestError::Program)?;
         let mut values = vec![0.0; self.policy.actions.len()];
         q.values(view, &mut values);
@@ -262,13 +268,13 @@ impl Deployment {
             None => Ok(values),
             Some(a) => {
                 let action = self.policy.actions.name(a).to_string();
-                Err(RequestError::Value { action, value: values[a] })
+                Err(RequestError::Value { id: id.into(), action, value: values[a] })
             }
         }
     }
 
     /// The last decision about a person, in words.
-    fn decision(&self, person: &Remembered) -> Result<Decision, RequestError> {
+    fn decision(&self, id: &str, person: &Remembered) -> Result<Decision, RequestError> {
         let policy = &self.policy;
         let name = |a: usize| policy.actions.name(a).to_string();
         let counterfactual_states = (policy.method == Method::Ours).then(|| {
@@ -277,7 +283,7 @@ impl Deployment {
         });
         let distance = policy.seen.as_ref().map(|seen| seen.distance(&person.view));
         let explanation = if self.explain != Explain::Never {
-            let values = self.values_of(&person.view)?;
+            let values = self.values_of(id, &person.view)?;
             let decided = person.decided as usize;
             let others = (0..values.len()).filter(|&a| a != decided);
             let runner_up = others.reduce(|a, b| if values[b] > values[a] { b } else { a });

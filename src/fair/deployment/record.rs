@@ -4,7 +4,7 @@
 //! version u8 · level u32 · decided u32 · decisions u64 · v u32 · s u32 · a u32 · view f64×v · states f64×s · actions u32×a · check u64
 //! ```
 //! All little-endian: 37 + 8(v + s) + 4a bytes. The check is FNV-1a over the id and all before it, so that a record under another
-//! person's id, or with a changed bit, is damaged and never another person's memory.
+//! person's id, or with a changed bit, is damaged and never somebody's memory.
 
 use super::memory::{MemoryError, Remembered};
 use crate::kernel::numeric::Fingerprint;

@@ -72,13 +72,21 @@ pub enum RequestError {
     },
     /// A first request with a previous action.
     #[error("the first line about a person has a previous action, but nothing is remembered of them")]
-    NothingRemembered,
+    NothingRemembered {
+        /// The person.
+        id: String,
+    },
     /// A further request without the action taken in between.
     #[error("a further line about a person needs the action taken since the last one")]
-    MissingAction,
+    MissingAction {
+        /// The person.
+        id: String,
+    },
     /// A level that differs from the one remembered.
     #[error("z of this person was {was:?}, now {now:?}")]
     LevelChanged {
+        /// The person.
+        id: String,
         /// The level remembered.
         was: String,
         /// The level given.
@@ -87,6 +95,8 @@ pub enum RequestError {
     /// t ≤ the number of decisions already taken, and not the same request as then.
     #[error("time {time} of this person is past: {decisions} decisions are remembered, the last was {action:?}")]
     Past {
+        /// The person.
+        id: String,
         /// The time given.
         time: u64,
         /// Decisions remembered.
@@ -97,6 +107,8 @@ pub enum RequestError {
     /// t is the last decision's time, but the request differs from the one that was answered then.
     #[error("time {time} of this person was answered with {action:?} to another request: {differs} differs")]
     Conflict {
+        /// The person.
+        id: String,
         /// The time given.
         time: u64,
         /// The answer that was given.
@@ -107,6 +119,8 @@ pub enum RequestError {
     /// t > one more than the number of decisions taken.
     #[error("time {time} of this person leaves a gap: {decisions} decisions are remembered, the next is time {}", decisions + 1)]
     Gap {
+        /// The person.
+        id: String,
         /// The time given.
         time: u64,
         /// Decisions remembered.
@@ -115,12 +129,16 @@ pub enum RequestError {
     /// A counterfactual state that is not a finite number.
     #[error("a counterfactual state of this person is {value}: the mechanism was led beyond its range")]
     Overflow {
+        /// The person.
+        id: String,
         /// The value.
         value: f64,
     },
     /// An action value that is not a finite number, so that actions cannot be compared.
     #[error("the value of action {action} for this person is {value}: the state lies beyond what the policy can value")]
     Value {
+        /// The person.
+        id: String,
         /// The action.
         action: String,
         /// Its value.

@@ -76,14 +76,14 @@ fn a_line_that_cannot_be_used_is_named_and_forgotten() {
     assert_eq!(refused(r#"{"id": 8, "z": "m", "state": [1.0]}"#), RequestError::Width { found: 1, needed: 2 });
     assert_eq!(
         refused(r#"{"id": 8, "z": "m", "state": [1.0, 1.0], "action": "low"}"#),
-        RequestError::NothingRemembered
+        RequestError::NothingRemembered { id: "8".into() }
     );
     // The number 7 and the text 7 are one person.
     let silent = refused(r#"{"id": "7", "z": "m", "state": [1.0, 1.0]}"#);
-    assert_eq!(silent, RequestError::MissingAction);
+    assert_eq!(silent, RequestError::MissingAction { id: "7".into() });
     assert_eq!(
         refused(r#"{"id": 7, "z": "f", "state": [1.0, 1.0], "action": "low"}"#),
-        RequestError::LevelChanged { was: "m".into(), now: "f".into() }
+        RequestError::LevelChanged { id: "7".into(), was: "m".into(), now: "f".into() }
     );
     // As if none of these had been said.
     let next = ask(&mut ours, r#"{"id": 7, "z": "m", "state": [1.0, -1.0], "action": "none"}"#);
@@ -96,7 +96,7 @@ fn a_counterfactual_state_beyond_the_numbers_is_not_acted_on() {
     ask(&mut ours, r#"{"id": 1, "z": "m", "state": [-1.7e308, 0.0]}"#);
     // The state minus half the one before is 2.55e308.
     let line = r#"{"id": 1, "z": "m", "state": [1.7e308, 0.0], "action": "low"}"#;
-    let overflow = RequestError::Overflow { value: f64::INFINITY };
+    let overflow = RequestError::Overflow { id: "1".into(), value: f64::INFINITY };
     assert_eq!(answer(&mut ours, line), Err(overflow));
 }
 
@@ -136,18 +136,19 @@ fn the_same_request_again_gives_the_same_answer_and_moves_nothing() {
 fn a_past_time_another_request_and_a_gap_are_errors_that_say_what_is_known() {
     let mut ours = deployed(Method::Ours);
     let [first, second] = two("ann");
-    let gap = |time, decisions| Err(RequestError::Gap { time, decisions });
+    let gap = |time, decisions| Err(RequestError::Gap { id: "ann".into(), time, decisions });
     assert_eq!(ours.decide(&first.clone().at(2)), gap(2, 0));
     assert_eq!(ours.decide(&first.clone().at(0)), gap(0, 0));
     ours.decide(&first).unwrap();
     assert_eq!(ours.decide(&second.clone().at(3)), gap(3, 1));
-    let conflict = |differs, action: &str| RequestError::Conflict { time: 1, action: action.into(), differs };
+    let conflict =
+        |differs, action: &str| RequestError::Conflict { id: "ann".into(), time: 1, action: action.into(), differs };
     let elsewhere = Request::first("ann", "m", [2.5, 1.25]).at(1);
     assert_eq!(ours.decide(&elsewhere), Err(conflict("state", "low")));
     let after = Request::after("ann", "m", "low", [2.5, 1.0]).at(1);
     assert_eq!(ours.decide(&after), Err(conflict("action", "low")));
     ours.decide(&second).unwrap();
-    let past = RequestError::Past { time: 1, decisions: 2, action: "none".into() };
+    let past = RequestError::Past { id: "ann".into(), time: 1, decisions: 2, action: "none".into() };
     assert_eq!(ours.decide(&first), Err(past));
     // None of these moved anything, and time may be left out again.
     let next = ask(&mut ours, r#"{"id": "ann", "z": "m", "state": [0.0, 0.0], "action": "high"}"#);

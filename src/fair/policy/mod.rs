@@ -1,13 +1,11 @@
 //! A policy on disk: everything deployment needs, in one versioned JSON file.
 
 use super::file::{self, FileError, Header};
-use super::{
-    Deployment, Error, Method, People, Program, ProgramError, Reservation, Seen, StoredQ, Typical, reservation,
-};
+use super::{Deployment, Error, Method, People, Program, ProgramError, Reservation, Seen, StoredQ, reservation};
 use crate::estimate::{Certificate, Fitted};
 use crate::files::{Columns, MissingRepair, ReadOptions, RowConvention, privately};
 use crate::kernel::learn::{ActionValue, Agent, Outcome};
-use crate::kernel::model::{Mechanism, Scale};
+use crate::kernel::model::Mechanism;
 use crate::kernel::people::Labels;
 use crate::kernel::preprocess::{Full, Sequential, StateOnly, Unaware};
 use serde::{Deserialize, Serialize};
@@ -69,19 +67,14 @@ pub struct Policy {
     /// The mechanism behind counterfactual states; only Ours has one.
     pub mechanism: Option<Fitted>,
     /// The action value whose largest entry is taken.
+    #[doc(hidden)]
     pub q: StoredQ,
-    /// What the learning data say about its unfairness, for judging it on other people.
+    /// What the learning data say about its unfairness, for whoever judges it on other people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) certificate: Option<Certificate>,
     /// The range of what it learned from, in the coordinates that the action value reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) seen: Option<Seen>,
-    /// The scale on which each state is recorded; empty where none is, or nobody looked.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) scales: Vec<Option<Scale>>,
-    /// The states that it was learned from, in short: where it is described.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) typical: Option<Typical>,
     /// What must be said wherever it goes; see [`reservations`](Self::reservations).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     reservations: Vec<Reservation>,
@@ -134,21 +127,9 @@ impl Policy {
             q,
             certificate: None,
             seen,
-            scales: vec![],
-            typical: None,
             reservations: vec![],
             manifest,
         }
-    }
-
-    /// The same policy with how the states of its people are recorded.
-    pub(super) fn with_scales(self, scales: Vec<Option<Scale>>) -> Self {
-        Self { scales, ..self }
-    }
-
-    /// The same policy, which knows what states were typical.
-    pub(super) fn with_typical(self, typical: Typical) -> Self {
-        Self { typical: Some(typical), ..self }
     }
 
     /// The same policy with what must be said wherever it goes.
@@ -171,6 +152,7 @@ impl Policy {
     }
 
     /// The same policy with a certificate.
+    #[doc(hidden)]
     pub fn with_certificate(self, certificate: Certificate) -> Self {
         Self { certificate: Some(certificate), ..self }
     }
@@ -244,7 +226,7 @@ impl Policy {
         Ok(people)
     }
 
-    /// The policy at work: it has met no one yet.
+    /// The policy at work: it has met nobody yet.
     pub fn deploy(self) -> Deployment {
         Deployment::new(self)
     }
@@ -296,13 +278,7 @@ impl Policy {
         if let Some(problem) = self.certificate.as_ref().and_then(|c| self.certificate_problem(c)) {
             return Some(problem);
         }
-        if !self.scales.is_empty() && self.scales.len() != p {
-            return Some(format!("{} scales for {p} state coordinates", self.scales.len()));
-        }
         if let Some(problem) = self.seen.as_ref().and_then(|seen| seen.problem(self.q.inputs())) {
-            return Some(problem);
-        }
-        if let Some(problem) = self.typical.as_ref().and_then(|typical| typical.problem(p)) {
             return Some(problem);
         }
         match (&self.mechanism, self.method) {
@@ -330,6 +306,7 @@ impl Policy {
     }
 
     /// The program that decides, where one does.
+    #[doc(hidden)]
     pub fn program(&self) -> Option<&Program> {
         match &self.q {
             StoredQ::Program(program) => Some(program),

@@ -50,7 +50,7 @@ impl Child {
             return Err(not_started(&"it has no input or no output"));
         };
         let (input, lines) = channel::<Vec<u8>>();
-        // A program that has ended is noticed by its output; this thread has no one to report to.
+        // A program that went away shows in its output; here there is nobody to tell.
         std::thread::spawn(move || {
             let mut stdin = stdin;
             lines.iter().try_for_each(|line| stdin.write_all(&line).and_then(|()| stdin.flush()))
@@ -108,7 +108,7 @@ impl Drop for Child {
     }
 }
 
-/// Passes on line after line until the output ends or the receiver is gone.
+/// Passes on line after line until the output ends or nobody wants more.
 fn listen(mut output: impl BufRead, heard: &Sender<Heard>) {
     loop {
         let mut line = Vec::new();

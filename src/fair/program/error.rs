@@ -52,11 +52,45 @@ pub enum ProgramError {
         /// Its version.
         found: u32,
     },
-    /// An answer that does not fit its question.
-    #[error("{place}: {problem}")]
-    Answer {
-        /// The batch, and the answer in it, from 1.
-        place: String,
+    /// The answer to another batch.
+    #[error("the policy's program answered batch {found} when it was asked about batch {asked}")]
+    Batch {
+        /// The batch asked about.
+        asked: u64,
+        /// The batch answered.
+        found: u64,
+    },
+    /// Not one answer for each view.
+    #[error("batch {batch}: {found} answers of the policy's program to {asked} views")]
+    Count {
+        /// The batch.
+        batch: u64,
+        /// Views.
+        asked: usize,
+        /// Answers.
+        found: usize,
+    },
+    /// An action that does not exist.
+    #[error("batch {batch}, answer {row}: action {action} of the policy's program is none of {known:?}")]
+    Action {
+        /// The batch.
+        batch: u64,
+        /// The answer, from 1.
+        row: usize,
+        /// As it was written.
+        action: String,
+        /// The actions there are.
+        known: Vec<String>,
+    },
+    /// Not one number ≥ 0 for each action, with sum one.
+    #[error("batch {batch}, answer {row}: {probabilities:?} of the policy's program are no probabilities: {problem}")]
+    Probabilities {
+        /// The batch.
+        batch: u64,
+        /// The answer, from 1.
+        row: usize,
+        /// As they were written.
+        probabilities: Vec<f64>,
         /// What is wrong.
         problem: String,
     },

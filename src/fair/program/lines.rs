@@ -80,7 +80,7 @@ pub fn read_ready(line: &[u8]) -> Result<Answers, ProgramError> {
     Ok(answers)
 }
 
-/// The answer to a batch of `asked` views, as |A| probabilities per view.
+/// The answer to a batch of `asked` views, as |A| probabilities a view.
 pub fn read_answer(
     line: &[u8],
     batch: u64,
@@ -101,17 +101,12 @@ pub fn read_answer(
         Answers::Probabilities => r#"{"batch": …, "probabilities": [[…], …]}"#,
     };
     let answer: Answer<'_> = serde_json::from_slice(line).map_err(|error| rubbish(line, expected, error))?;
-    let wrong = |problem: String| ProgramError::Answer { place: format!("batch {batch}"), problem };
     if answer.batch != batch {
-        return Err(wrong(format!("the policy's program answered batch {} instead", answer.batch)));
+        return Err(ProgramError::Batch { asked: batch, found: answer.batch });
     }
     let count = |found: usize| match found == asked {
         true => Ok(()),
-        false => Err(wrong(format!("{found} answers of the policy's program to {asked} views"))),
-    };
-    let wrong_in = |row: usize, problem: String| ProgramError::Answer {
-        place: format!("batch {batch}, answer {}", row + 1),
-        problem,
+        false => Err(ProgramError::Count { batch, asked, found }),
     };
     let mut out = vec![0.0; asked * known.len()];
     let rows = out.chunks_exact_mut(known.len()).enumerate();
@@ -119,9 +114,11 @@ pub fn read_answer(
         (Answers::Actions, Some(actions), None) => {
             count(actions.len())?;
             for ((row, out), action) in rows.zip(actions) {
-                let action = code(action, known).ok_or_else(|| {
-                    let (action, known) = (action.get(), known.names());
-                    wrong_in(row, format!("action {action} of the policy's program is none of {known:?}"))
+                let action = code(action, known).ok_or_else(|| ProgramError::Action {
+                    batch,
+                    row: row + 1,
+                    action: action.get().into(),
+                    known: known.names().to_vec(),
                 })?;
                 out[action] = 1.0;
             }
@@ -129,8 +126,11 @@ pub fn read_answer(
         (Answers::Probabilities, None, Some(probabilities)) => {
             count(probabilities.len())?;
             for ((row, out), probabilities) in rows.zip(probabilities) {
-                distribution(&probabilities, out).map_err(|problem| {
-                    wrong_in(row, format!("{probabilities:?} of the policy's program are no probabilities: {problem}"))
+                distribution(&probabilities, out).map_err(|problem| ProgramError::Probabilities {
+                    batch,
+                    row: row + 1,
+                    probabilities,
+                    problem,
                 })?;
             }
         }
@@ -177,11 +177,9 @@ mod tests {
         assert_eq!(given, Ok(vec![0.0, 0.0, 1.0, 0.0, 1.0, 0.0]));
         for wrong in ["2", "1.5", "\"Wait\"", "null", "[1]", "true"] {
             let line = format!(r#"{{"batch": 3, "actions": [0, {wrong}]}}"#);
-            let error = answered(&line, Answers::Actions).unwrap_err().to_string();
-            assert!(
-                error.starts_with(&format!("batch 3, answer 2: action {wrong} of")) && error.contains("wait"),
-                "{error}"
-            );
+            let error = answered(&line, Answers::Actions).unwrap_err();
+            let is = matches!(&error, ProgramError::Action { row: 2, action, .. } if action == wrong);
+            assert!(is && error.to_string().contains("wait"), "{error}");
         }
     }
 
@@ -209,12 +207,10 @@ mod tests {
     #[test]
     fn an_answer_fits_its_question() {
         let wrong = |line: &str| answered(line, Answers::Actions).unwrap_err();
-        let other = wrong(r#"{"batch": 2, "actions": [0, 1]}"#).to_string();
-        assert_eq!(other, "batch 3: the policy's program answered batch 2 instead");
+        assert_eq!(wrong(r#"{"batch": 2, "actions": [0, 1]}"#), ProgramError::Batch { asked: 3, found: 2 });
         for (actions, found) in [("[0]", 1), ("[0, 1, 0]", 3), ("[]", 0)] {
             let line = format!(r#"{{"batch": 3, "actions": {actions}}}"#);
-            let expected = format!("batch 3: {found} answers of the policy's program to 2 views");
-            assert_eq!(wrong(&line).to_string(), expected);
+            assert_eq!(wrong(&line), ProgramError::Count { batch: 3, asked: 2, found });
         }
         for line in [
             "",

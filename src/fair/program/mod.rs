@@ -101,13 +101,13 @@ impl Program {
         self.shared.actions.len()
     }
 
-    /// What went wrong, if anything did. An [`Agent`](crate::kernel::learn::Agent) cannot fail in the middle of its work; the caller
-    /// asks here before using its results.
+    /// What went wrong, if anything did. An [`Agent`](crate::kernel::learn::Agent) cannot fail in the middle of its work; whoever had one at work
+    /// asks here before using what came out.
     pub fn failure(&self) -> Option<ProgramError> {
         self.locked().failure.clone()
     }
 
-    /// π(a | s̃ᵢ) for a block of rows, |A| numbers per row.
+    /// π(a | s̃ᵢ) for a block of rows, |A| numbers a row.
     ///
     /// # Errors
     /// [`ProgramError`]; the program is ended then, and asking again gives the same error.

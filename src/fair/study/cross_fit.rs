@@ -1,22 +1,18 @@
 //! Policies that do not know the people they decide for: learned fold by fold, followed along those who were held out.
-//!
-//! What a policy is worth is told fold by fold too: each fold values the policy that was learned from the others by regressions of its own, which
-//! know none of its teachers.
 
 use super::program::Judged;
 use crate::audit::recorded::PolicyAlong;
 use crate::audit::{
-    self, CrossFitted, PanelDraws, ParityGap, Refitted, SimulatedValue, Simulation, Yardstick, parity_gap_of,
-    probabilities_along, simulated_values,
+    CrossFitted, HeldOut, PanelDraws, ParityGap, Refitted, SimulatedValue, Simulation, cross_fitted_unfairness,
+    parity_gap_of, probabilities_along, simulated_values,
 };
-use crate::estimate::{Certificate, Refits, Refitter};
-use crate::fair::{Error, Learner, Method, People, Policy, reservation};
-use crate::kernel::model::Scale;
+use crate::estimate::Refitter;
+use crate::fair::{Error, Learner, Method, People, Policy};
 use crate::kernel::numeric::Stream;
-use crate::kernel::people::{Panel, folds as fold_of_each};
+use crate::kernel::people::Panel;
 use crate::kernel::preprocess::{Sequential, batch};
+use rand::Rng;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 
 /// The methods that are learned, by the name they have in tables.
 pub(super) const LEARNED: [(&str, Method); 3] =
@@ -31,8 +27,9 @@ pub(super) struct Fold {
     /// In the order of [`LEARNED`]; the first has the certificate that all are judged by.
     pub policies: Vec<Policy>,
     draws: PanelDraws,
-    /// Refits of the mechanism of the people who were learned from; `None` where it cannot be refitted.
-    refits: Option<Refits>,
+    /// The people who were learned from, and their mechanism; `None` where it cannot be refitted.
+    others: Panel,
+    refitter: Option<Refitter>,
 }
 
 /// A policy along the whole record.
@@ -46,13 +43,8 @@ pub(super) struct Along {
 pub(super) struct Crossed {
     pub folds: Vec<Fold>,
     pub along: Vec<Along>,
-    /// The fold of each person of the panel.
-    fold_of: Vec<u32>,
     /// A policy from elsewhere, which knows none of the folds.
     pub program: Option<Judged>,
-    /// The names of states, and the scale on which each is recorded; empty where none is.
-    names: Vec<String>,
-    scales: Vec<Option<Scale>>,
 }
 
 impl Crossed {
@@ -62,8 +54,7 @@ impl Crossed {
     /// The first that a fold meets.
     pub fn learn(people: &People, learner: &Learner, folds: usize, program: Option<Judged>) -> Result<Self, Error> {
         let panel = people.panel();
-        let stream = Stream::new(learner.seed).named("study fold");
-        let of = fold_of_each(panel.ids(), panel.level_codes(), stream, folds);
+        let of = fold_of(panel, folds, learner.seed);
         let folds: Vec<Fold> = (0..folds)
             .filter(|fold| of.contains(fold))
             .collect::<Vec<_>>()
@@ -72,22 +63,20 @@ impl Crossed {
                 let (held, others): (Vec<usize>, Vec<usize>) = (0..panel.people()).partition(|&i| of[i] == fold);
                 let others = People::from(panel.select(&others));
                 let held_out = panel.select(&held);
-                // One fit serves Ours and the refits that all are judged by.
-                let refitter = if learner.replicates > 0 { learner.refitter(others.panel()).ok() } else { None };
-                let fitted = refitter.as_ref().map(Refitter::fitted);
-                let learn = |(_, method)| {
-                    let learner = Learner { method, splits: 0, replicates: 0, ..learner.clone() };
-                    Ok(learner.learn_around(&others, fitted, &mut |_| {})?.policy)
-                };
-                let mut policies = LEARNED.into_par_iter().map(learn).collect::<Result<Vec<Policy>, Error>>()?;
-                let refits = refitter.and_then(|refitter| refitter.refits(learner.replicates, learner.seed).ok());
-                policies[0].certificate = refits.as_ref().map(|refits| Certificate::of(refits, others.panel()));
+                let mut policies = LEARNED
+                    .into_par_iter()
+                    .map(|(_, method)| Learner { method, splits: 0, replicates: 0, ..learner.clone() }.learn(&others))
+                    .collect::<Result<Vec<Policy>, Error>>()?;
+                let others = others.panel().clone();
+                let refitter = if learner.replicates > 0 { learner.refitter(&others).ok() } else { None };
+                // One certificate serves all: it is about the people, not about the policy.
+                policies[0].certificate =
+                    refitter.as_ref().and_then(|refitter| learner.certificate_by(refitter, &others).ok());
                 let draws = PanelDraws::draw(&held_out, Stream::new(learner.seed).named("study").index(fold as u64));
-                Ok(Fold { people: held, held_out, policies, draws, refits })
+                Ok(Fold { people: held, held_out, policies, draws, others, refitter })
             })
             .collect::<Result<_, Error>>()?;
-        let (fold_of, names) = (of.iter().map(|fold| *fold as u32).collect(), people.state_names());
-        let mut crossed = Self { folds, along: vec![], fold_of, program, names, scales: vec![] };
+        let mut crossed = Self { folds, along: vec![], program };
         crossed.along = LEARNED
             .iter()
             .enumerate()
@@ -110,13 +99,20 @@ impl Crossed {
                 worlds: None,
             });
         }
-        share_classes(&mut crossed.along, panel, &crossed.fold_of);
+        crossed.share_classes();
         Ok(crossed)
     }
 
-    /// The same, with how states are recorded.
-    pub fn on_scales(self, scales: Vec<Option<Scale>>) -> Self {
-        Self { scales, ..self }
+    /// One policy under two names is worth the same: one that decides as another does along the whole record is valued as that one is, with no
+    /// more than the state to explain rewards by. (The states of all worlds give another estimate of the same value.)
+    fn share_classes(&mut self) {
+        for at in 0..self.along.len() {
+            let own = &self.along[at];
+            let same = |other: &Along| other.worlds.is_none() && other.probabilities == own.probabilities;
+            if own.worlds.is_some() && self.along.iter().any(same) {
+                self.along[at].worlds = None;
+            }
+        }
     }
 
     /// Where a policy gives one action to all of each fold, but not the same one in every fold: in how many folds which action.
@@ -182,27 +178,24 @@ impl Crossed {
         for fold in &self.folds {
             let policy = &fold.policies[which];
             let along = probabilities_along(&fold.held_out, &*policy.agent(), &fold.draws.coins)?;
-            scatter(panel, &fold.people, &fold.held_out, &along, actions, &mut probabilities);
+            scatter(panel, fold, &along, actions, &mut probabilities);
             if let (Some(worlds), Some(mechanism)) = (&mut worlds, &policy.mechanism) {
                 let sequential = Sequential::new(mechanism, policy.level_weights.clone());
-                let views = batch(&sequential, &fold.held_out)?;
-                scatter(panel, &fold.people, &fold.held_out, views.views(), width, worlds);
+                scatter(panel, fold, batch(&sequential, &fold.held_out)?.views(), width, worlds);
             }
         }
         Ok(Along { name: name.into(), probabilities, worlds })
     }
 
-    /// The law of a learned policy's CF metric in deployment, by its place in [`LEARNED`].
+    /// The law of a learned policy's CF metric, by its place in [`LEARNED`].
     pub fn unfairness(&self, which: usize, confidence: f64) -> Result<CrossFitted, String> {
         let agents: Vec<_> = self.folds.iter().map(|fold| fold.policies[which].agent()).collect();
         let held = self.folds.iter().zip(&agents).map(|(fold, agent)| {
             let certificate = fold.policies[0].certificate.as_ref().ok_or("no refits of the mechanism were kept")?;
-            let yardstick = Yardstick::Certificate(certificate);
-            let (panel, draws, scales) = (&fold.held_out, &fold.draws, &self.scales[..]);
-            Ok(audit::Judged { agent: &**agent, panel, draws, yardstick, scales })
+            Ok(HeldOut { agent: &**agent, panel: &fold.held_out, certificate, draws: &fold.draws })
         });
-        let held: Vec<audit::Judged<'_>> = held.collect::<Result<_, &str>>()?;
-        audit::unfairness(&held, confidence).map_err(|error| reservation::why_no_law(&error, &self.names))
+        let held: Vec<HeldOut<'_>> = held.collect::<Result<_, &str>>()?;
+        cross_fitted_unfairness(&held, confidence).map_err(|error| error.to_string())
     }
 
     /// J and Ṽ of the learned policies, in the order of [`LEARNED`].
@@ -210,10 +203,9 @@ impl Crossed {
         let agents: Vec<Vec<_>> =
             self.folds.iter().map(|fold| fold.policies.iter().map(Policy::agent).collect()).collect();
         let folds = self.folds.iter().zip(&agents).map(|(fold, agents)| {
-            let refits = fold.refits.as_ref().ok_or("the mechanism cannot be refitted")?;
+            let refitter = fold.refitter.as_ref().ok_or("the mechanism cannot be refitted")?;
             let agents = agents.iter().map(|agent| &**agent).collect();
-            let (panel, draws, scales) = (&fold.held_out, &fold.draws, &self.scales[..]);
-            Ok(Refitted { agents, panel, draws, refits, scales })
+            Ok(Refitted { agents, panel: &fold.held_out, draws: &fold.draws, refitter, fitted: &fold.others })
         });
         let folds: Vec<Refitted<'_>> = folds.collect::<Result<_, &str>>()?;
         simulated_values(&folds, settings).map_err(|error| error.to_string())
@@ -232,11 +224,10 @@ impl Crossed {
     pub fn borrowed(&self) -> Vec<PolicyAlong<'_>> {
         self.along
             .iter()
-            .map(|along| {
-                let Along { name, probabilities, worlds } = along;
-                let is_learned = LEARNED.iter().any(|(learned, _)| learned == name);
-                let parts = is_learned.then_some(self.fold_of.as_slice());
-                PolicyAlong { name, probabilities, worlds: worlds.as_deref(), parts }
+            .map(|along| PolicyAlong {
+                name: &along.name,
+                probabilities: &along.probabilities,
+                worlds: along.worlds.as_deref(),
             })
             .collect()
     }
@@ -252,37 +243,22 @@ impl Crossed {
     }
 }
 
-/// One policy under two names is worth the same: one that decides as another does along the whole record is valued as that one is, with no
-/// more than the state to explain rewards by. (The states of all worlds give another estimate of the same value.)
-fn share_classes(all: &mut [Along], panel: &Panel, parts: &[u32]) {
-    for at in 0..all.len() {
-        let own = &all[at];
-        let same = |other: &Along| other.worlds.is_none() && other.probabilities == own.probabilities;
-        if own.worlds.is_some() && (all.iter().any(same) || looks_at_nobody(own, panel, parts)) {
-            all[at].worlds = None;
-        }
-    }
-}
-
-/// Whether one and the same distribution over actions stands on every row of a part.
-fn looks_at_nobody(along: &Along, panel: &Panel, parts: &[u32]) -> bool {
-    let actions = panel.action_names().len();
-    let mut first: BTreeMap<u32, &[f64]> = BTreeMap::new();
-    (0..panel.people()).all(|i| {
-        let rows = &along.probabilities[panel.states_of(i).start * actions..panel.states_of(i).end * actions];
-        rows.chunks(actions).all(|row| *first.entry(parts[i]).or_insert(row) == row)
-    })
-}
-
 /// The name of one action for everybody.
 pub(super) fn always(action: &str) -> String {
     format!("{action} for everybody")
 }
 
-/// `width` numbers for each state row of some people, written where these people are in the panel.
-fn scatter(panel: &Panel, people: &[usize], own: &Panel, from: &[f64], width: usize, to: &mut [f64]) {
-    for (place, &i) in people.iter().enumerate() {
-        let (source, target) = (own.states_of(place), panel.states_of(i));
+/// `width` numbers for each state row of the held-out people, written where these people are in the panel.
+fn scatter(panel: &Panel, fold: &Fold, from: &[f64], width: usize, to: &mut [f64]) {
+    for (place, &i) in fold.people.iter().enumerate() {
+        let (source, target) = (fold.held_out.states_of(place), panel.states_of(i));
         to[target.start * width..target.end * width].copy_from_slice(&from[source.start * width..source.end * width]);
     }
+}
+
+/// The fold of each person: a hash of (seed, id), whatever the order of people and whoever else is there.
+fn fold_of(panel: &Panel, folds: usize, seed: u64) -> Vec<usize> {
+    let stream = Stream::new(seed).named("study fold");
+    let fold = |id: &String| ((u128::from(stream.named(id).rng().next_u64()) * folds as u128) >> 64) as usize;
+    panel.ids().iter().map(fold).collect()
 }

@@ -3,7 +3,6 @@
 use crate::audit::recorded::{PropensityDiagnostics, RecordedValues, StayingModel};
 use crate::fair::{People, Sample};
 use crate::files::Repairs;
-use crate::kernel::numeric::Estimate;
 use crate::kernel::people::Panel;
 use serde::Serialize;
 
@@ -41,8 +40,6 @@ pub struct DataSummary {
     pub sample: Option<Sample>,
     /// Smallest, mean and largest reward; `None` without decisions.
     pub rewards: Option<(f64, f64, f64)>,
-    /// The standard deviation of the reward between decisions.
-    pub reward_sd: f64,
     /// Who left before the others; `None` when nobody did.
     pub staying: Option<StayingModel>,
     /// How people were treated, as predicted for people who were left out.
@@ -105,7 +102,6 @@ impl DataSummary {
             repairs: people.repairs(),
             sample: people.sample().cloned(),
             rewards: rewards(panel),
-            reward_sd: reward_sd(panel),
             staying: probed.and_then(|values| values.staying.clone()).map(|staying| StayingModel {
                 log_odds: staying
                     .log_odds
@@ -142,11 +138,6 @@ fn level(panel: &Panel, z: usize) -> LevelSummary {
     }
 }
 
-fn reward_sd(panel: &Panel) -> f64 {
-    let found = Estimate::of(panel.rewards());
-    if found.count > 1 { found.standard_error * (found.count as f64).sqrt() } else { 0.0 }
-}
-
 fn rewards(panel: &Panel) -> Option<(f64, f64, f64)> {
     let all = panel.rewards();
     let mean = all.iter().sum::<f64>() / all.len() as f64;
@@ -167,6 +158,7 @@ mod tests {
             ("state 3", "state 3"),
             ("state 0", "state 0"),
             ("action state 1", "action state 1"),
+            ("state 2 drifts with time", "age (years) drifts with time"),
             ("reward", "reward"),
         ] {
             assert_eq!(by_column(text, &columns), expected);

@@ -13,7 +13,6 @@
 //! | what would change? | `changes` |
 //! | who is treated, and how far are groups apart? | `treated`, `extremes` |
 //! | what does it come to? | [`Verdict`] |
-//! | one action for everybody, as a policy | `one_for_all` |
 
 mod believe;
 mod changes;
@@ -29,25 +28,24 @@ mod verdict;
 
 pub use number::Number;
 pub use program::{PROGRAM, StudyProgram};
-pub use verdict::{SD_RATIO, SHAPE_DISTANCE, Verdict};
+pub use verdict::{
+    FEWEST_AT_A_LEVEL, HELD, MOST_CHANGED, SD_RATIO, SHAPE_DISTANCE, SUPPORT_OUTSIDE, UNSUPPORTED, Verdict,
+};
 
 use believe::Believe;
 #[cfg(feature = "report")]
 pub(crate) use believe::NoiseTests;
 pub(crate) use treated::Treated;
-use verdict::{Evidence, FEWEST_AT_A_LEVEL, Gain, Single, decide, most_taken};
+pub(crate) use verdict::{Evidence, decide};
 
 pub use data::{DataSummary, LevelSummary};
 pub use number::Bounded;
 pub use side_by_side::{PolicyRow, SideBySide};
 
 use super::audit::FEW_PEOPLE;
-use super::caution::{Caution, Subject};
 use super::recorded_steps::Values;
-use super::reservation::Recording;
-use super::rule::Rule;
 use super::{
-    About, Error, FittedPreprocessing, Learned, Learner, Method, People, Policy, Reservation, Sensitivity, preprocess,
+    About, Error, FittedPreprocessing, Learned, Learner, Method, People, Policy, Sample, Sensitivity, preprocess,
     reservation,
 };
 use crate::audit::PanelDraws;
@@ -96,7 +94,7 @@ impl Default for StudySettings {
 }
 
 /// The version of a study as JSON.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 1;
 
 /// The confidence of every interval and bound.
 pub const CONFIDENCE: f64 = 0.95;
@@ -116,10 +114,8 @@ pub struct Study {
     /// What is accepted by assumption, because a state is kept as observed in every world.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<String>,
-    /// Doubts about what the verdict says, each with its size where that is known, and whether it withdraws the recommendation.
-    pub doubts: Vec<Caution>,
-    /// What else should be known before the numbers are used.
-    pub cautions: Vec<Caution>,
+    /// What should be known before the numbers are used, one sentence each.
+    pub cautions: Vec<String>,
     /// What is known about the study and the file does not say.
     pub notes: Vec<String>,
     /// The people.
@@ -132,14 +128,12 @@ pub struct Study {
     pub policies: Option<SideBySide>,
     /// Who is treated.
     pub(crate) treated: Option<Treated>,
-    /// What Ours, fitted to everybody, decides at first decisions, group by group.
-    pub(crate) rule: Option<Rule>,
     /// How much must be wrong.
     #[serde(skip)]
     pub sensitivity: Option<Sensitivity>,
     /// How it was done.
     pub(crate) done: Done,
-    /// The policy that the verdict is about: one action for everybody, or Ours, fitted to everybody; `None` unless learning ended well.
+    /// Ours, fitted to everybody; `None` unless learning ended well.
     #[serde(skip)]
     pub policy: Option<Policy>,
     /// The policies that were judged: for each fold the number of people in it, and Ours, Full and Unaware learned from the others.
@@ -219,16 +213,14 @@ pub fn study(people: &People, settings: &StudySettings, watch: &mut dyn FnMut(&s
     let mut study = Study {
         format: "counterfair study",
         version: VERSION,
-        verdict: Verdict::NotPossible { because: vec![] },
+        verdict: Verdict::CannotSupport { because: vec![] },
         accepted: None,
-        doubts: vec![],
-        cautions: people.sample().map(|sample| Caution::new(Subject::People, sample.to_string())).into_iter().collect(),
+        cautions: people.sample().map(Sample::to_string).into_iter().collect(),
         notes: settings.notes.clone(),
         data,
         believe: None,
         policies: None,
         treated: None,
-        rule: None,
         sensitivity: None,
         done: done(people, &learner, settings, dropout),
         policy: None,
@@ -236,8 +228,8 @@ pub fn study(people: &People, settings: &StudySettings, watch: &mut dyn FnMut(&s
     };
     let mut evidence = Evidence::of_data(&study.data);
     study.accepted = reservation::accepted_through(learner.preprocessing.mechanism.keep, &people.output_names());
-    if !evidence.not_possible().is_empty() {
-        (study.verdict, study.doubts) = decide(&evidence);
+    if evidence.stops() {
+        study.verdict = decide(&evidence);
         return Ok(study);
     }
     match fill(&mut study, &mut evidence, people, &learner, settings, &recorded, watch) {
@@ -249,24 +241,8 @@ pub fn study(people: &People, settings: &StudySettings, watch: &mut dyn FnMut(&s
         // A mechanism or an action value that these people do not determine is what the verdict is there to say.
         Err(reason) => evidence.failed = Some(reason.to_string()),
     }
-    (study.verdict, study.doubts) = decide(&evidence);
-    if let Verdict::OneForAll { action, .. } = &study.verdict {
-        study.policy = Some(one_for_all::policy(people, &learner, action)?);
-    }
+    study.verdict = decide(&evidence);
     Ok(study)
-}
-
-/// What is known of a policy's value beyond what people received.
-fn gain(row: &PolicyRow, policies: &SideBySide) -> Gain {
-    let with_history = policies.with_history.iter().find(|(name, _)| *name == row.name);
-    Gain {
-        name: row.name.clone(),
-        difference: row.minus_received,
-        with_history: with_history.map(|(_, number)| *number),
-        unsupported: row.unsupported.unwrap_or(1.0),
-        held: row.held.unwrap_or(1.0),
-        poor: row.poor,
-    }
 }
 
 /// Everything beyond the data; what was found before an error stays.
@@ -282,14 +258,11 @@ fn fill(
     let panel = people.panel();
     watch("fitting counterfactuals");
     let preprocessed = preprocess(panel, &learner.preprocessing, &mut |_| {})?;
-    let said = |state| learner.preprocessing.said(state);
-    let Recording { scales, reservations } =
-        reservation::of_mechanism(&preprocessed.mechanism, &Values::of(panel)?, people, said);
+    let reservations = reservation::of_mechanism(&preprocessed.mechanism, &Values::of(panel)?, people);
     let believe = Believe::of(people, &preprocessed, &reservations);
-    evidence.counterfactuals = believe.doubts.clone();
+    evidence.doubts = believe.doubts.clone();
+    evidence.accepts = reservations.iter().any(|r| r.about == About::KeptState);
     study.believe = Some(believe);
-    let rests_on = reservations.iter().filter(|r| r.about == About::RecordedSteps).map(Reservation::to_string);
-    study.cautions.extend(rests_on.map(|says| Caution::new(Subject::Counterfactuals, says)));
     let views = settings.program.as_ref().map(|_| FittedPreprocessing::of(people, &preprocessed));
     drop(preprocessed);
 
@@ -302,66 +275,41 @@ fn fill(
     study.done.contrast_degree = learned.contrast_degree;
     study.done.changed = learned.stability.map(|s| s.changed);
     study.done.at_stake = learned.stability.map(|s| s.at_stake);
+    evidence.unfit = learned.policy.fitness().err().map(|why| why.to_string());
+    evidence.changed = learned.stability.map_or(0.0, |s| s.changed);
+    evidence.contrast_degree = learned.contrast_degree;
+
     let program = match (&settings.program, &views) {
         (Some(program), Some(views)) => {
             watch("starting the program");
-            let judged = Judged::start(program, views, learned.policy.certificate.as_ref(), panel, learner)?;
-            Some(judged.on_scales(scales.clone()))
+            Some(Judged::start(program, views, learned.policy.certificate.as_ref(), panel, learner)?)
         }
         _ => None,
     };
     watch("learning without each fold of people");
-    let crossed = Crossed::learn(people, learner, settings.folds, program)?.on_scales(scales.clone());
+    let crossed = Crossed::learn(people, learner, settings.folds, program)?;
     study.done.fold_sizes = crossed.fold_sizes();
 
     watch("estimating values");
-    let unmeasured = reservations.iter().find(|r| r.withholds_bound()).map(|r| r.says.as_str());
+    let unmeasured = reservations.first().map(|r| r.says.as_str());
     let policies = SideBySide::of(people, &crossed, learner, recorded, unmeasured, watch)?;
-    let always = |action: &str| policies.row(&cross_fit::always(action));
-    evidence.decisions = policies.discounted_decisions;
-    evidence.spread = policies.discounted_decisions * study.data.reward_sd;
-    evidence.singles = study
-        .data
-        .actions
-        .iter()
-        .filter_map(|action| {
-            let row = always(action)?;
-            Some(Single { action: action.clone(), gain: gain(row, &policies), p: row.p_among_actions.unwrap_or(1.0) })
-        })
-        .collect();
-    let withheld = policies.withheld.iter().find(|(name, _)| name == "Ours").map(|(_, why)| why.clone());
-    evidence.ours = policies.row("Ours").map(|ours| verdict::Learned {
-        gain: gain(ours, &policies),
-        unfit: learned.policy.fitness().err().map(|why| why.to_string()),
-        contrast_degree: learned.contrast_degree,
-        most_taken: crossed.probabilities("Ours").and_then(|along| most_taken(panel, along)),
-        minus_best: policies.ours_minus_best.clone(),
-        changed: learned.stability.map(|s| (s.changed, s.at_stake)),
-        unfairness: ours.cf_metric.map(|metric| metric.upper),
-        fairer: ours
-            .cf_metric
-            .zip(policies.row("Unaware").and_then(|row| row.cf_metric))
-            .map(|(own, unaware)| (own.number.mean, unaware.number.mean)),
-        no_metric: policies.no_metric.clone().or(withheld),
-    });
-    study.cautions.extend(policies.cautions.iter().cloned());
-    study.cautions.extend(crossed.program.as_ref().map(|program| Caution::new(Subject::Value, program.caution())));
-    study.cautions.extend(few_to_the_end(panel, recorded.dropout).map(|says| Caution::new(Subject::Value, says)));
+    evidence.read(&policies, panel, &crossed);
+    study.cautions.extend(policies.warnings.iter().cloned());
+    study.cautions.extend(crossed.program.as_ref().map(Judged::caution));
+    study.cautions.extend(few_to_the_end(panel, recorded.dropout));
     if panel.people() < FEW_PEOPLE {
-        let says = format!(
+        study.cautions.push(format!(
             "{} people are few: with fewer than {FEW_PEOPLE}, 95 % intervals of values and of the CF metric covered in 88 to 97 % of trials \
              (tests/coverage)",
             panel.people()
-        );
-        study.cautions.push(Caution::new(Subject::People, says));
+        ));
     }
 
     watch("comparing groups");
     study.treated = Some(Treated::of(panel, &crossed, &policies, settings));
 
     watch("asking how much must be wrong");
-    // The curves follow records unrounded.
-    if let (Some(certificate), None, true) = (&learned.policy.certificate, unmeasured, scales.is_empty()) {
+    if let (Some(certificate), None) = (&learned.policy.certificate, unmeasured) {
         let draws = PanelDraws::draw(panel, Stream::new(learner.seed).named("sensitivity"));
         let ours = policies.row("Ours");
         let along = ours.is_some_and(|row| row.doubly_robust.is_some()).then(|| crossed.probabilities("Ours"));
@@ -370,7 +318,6 @@ fn fill(
         study.sensitivity = Some(learned.policy.sensitivity(certificate, panel, &draws, along, &others)?);
     }
     study.policies = Some(policies);
-    study.rule = Rule::of(&learned.policy);
     study.judged = crossed.folds.into_iter().map(|fold| (fold.people.len(), fold.policies)).collect();
     if learned.policy.fitness().is_ok() {
         study.policy = Some(learned.policy);

@@ -1,64 +1,84 @@
-//! One action for everybody, as a policy that can be saved and served.
+//! One action for everybody: it treats people alike in every world, so that doubts about counterfactuals or about what tells people apart do not touch it.
 
-use crate::fair::policy::Parts;
-use crate::fair::{Features, Learner, Manifest, Method, People, Policy, StoredQ};
-use crate::kernel::learn::Outcome;
-use crate::kernel::learn::features::{Polynomial, PolynomialError};
+use super::cross_fit::always;
+use super::{HELD, PolicyRow, Study, UNSUPPORTED};
 
-/// The policy that gives everybody this action: an action value that is 1 for it and 0 for the others, whatever the state.
-///
-/// # Errors
-/// [`PolynomialError`], where there are no features of so many states.
-pub(super) fn policy(people: &People, learner: &Learner, action: &str) -> Result<Policy, PolynomialError> {
-    let panel = people.panel();
-    let features = Features::Polynomial(Polynomial::new(panel.state_dim(), 0)?);
-    let weights = panel.action_names().names().iter().map(|name| f64::from(u8::from(name == action))).collect();
-    Ok(Policy::new(Parts {
-        method: Method::Unaware,
-        levels: panel.levels().clone(),
-        actions: panel.action_names().clone(),
-        state_dim: panel.state_dim(),
-        columns: people.columns(),
-        rows: people.rows(),
-        level_weights: panel.level_shares(),
-        mechanism: None,
-        q: StoredQ::Linear { features, weights },
-        seen: None,
-        manifest: Manifest {
-            program: format!("counterfair {}", env!("CARGO_PKG_VERSION")),
-            command: String::new(),
-            seed: learner.seed,
-            discount: learner.discount,
-            transitions: panel.transitions(),
-            outcome: "the same action for everybody".into(),
-            ended: Some(Outcome::Converged { iterations: 0 }),
-        },
-    }))
+/// The familywise error of "no action for everybody is better than what people received", Holm's method over all policies of the study.
+const LEVEL: f64 = 0.05;
+
+impl Study {
+    /// The action that is best for everybody, if the data support that it is better than what people received.
+    pub fn one_for_all(&self) -> Option<(&str, &PolicyRow)> {
+        let policies = self.policies.as_ref()?;
+        let rows = self.data.actions.iter().filter_map(|name| Some((name.as_str(), policies.row(&always(name))?)));
+        best(rows)
+    }
+}
+
+/// Of the actions that are worth more than what people received, the one that is worth most.
+fn best<'a>(rows: impl Iterator<Item = (&'a str, &'a PolicyRow)>) -> Option<(&'a str, &'a PolicyRow)> {
+    rows.filter(|(_, row)| is_supported(row))
+        .max_by(|(_, one), (_, other)| one.minus_received.mean.total_cmp(&other.minus_received.mean))
+}
+
+/// Worth more than what people received, by an estimate that rests on decisions like those on record.
+fn is_supported(row: &PolicyRow) -> bool {
+    let more = row.minus_received.interval.is_some_and(|(low, _)| low > 0.0);
+    let within = |share: Option<f64>, limit: f64| share.is_some_and(|share| share < limit);
+    more && row.p_holm < LEVEL && !row.poor && within(row.unsupported, UNSUPPORTED) && within(row.held, HELD)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Number;
     use super::*;
-    use crate::fair::Request;
-    use crate::kernel::people::{Labels, PanelBuilder, Person};
+
+    fn number(low: f64, high: f64) -> Number {
+        Number { mean: (low + high) / 2.0, standard_error: Some(0.1), interval: Some((low, high)) }
+    }
+
+    fn row(low: f64, high: f64) -> PolicyRow {
+        PolicyRow {
+            name: String::new(),
+            meaning: String::new(),
+            value: number(1.0, 2.0),
+            minus_received: number(low, high),
+            p_value: 0.001,
+            p_holm: 0.01,
+            doubly_robust: None,
+            fair_value: None,
+            gained_by_unfairness: None,
+            cf_metric: None,
+            parity_gap: None,
+            unsupported: Some(0.0),
+            held: Some(0.0),
+            poor: false,
+            effective_people: None,
+            by_level: vec![],
+        }
+    }
 
     #[test]
-    fn everybody_is_given_the_action_and_the_file_is_as_sound_as_any_other() {
-        let mut builder = PanelBuilder::new(Labels::new(["f", "m"]), Labels::new(["call", "go", "stay"]), 2).unwrap();
-        for (id, level) in [("a", 0), ("b", 1)] {
-            let states = [0.5, -0.3, 1.5, 0.1];
-            builder.push(Person { id, level, states: &states, actions: &[level], rewards: &[0.5] }).unwrap();
-        }
-        let people = People::from(builder.finish());
-        for action in ["call", "go", "stay"] {
-            let policy = policy(&people, &Learner::new(Method::Ours), action).unwrap();
-            assert_eq!(policy.fitness(), Ok(()));
-            let text = serde_json::to_vec(&policy).unwrap();
-            let mut deployed = Policy::from_json(&text, "policy.json").unwrap().deploy();
-            for (id, level, state) in [("x", "f", [9.0, -2.0]), ("y", "m", [-3.0, 0.0])] {
-                let decision = deployed.decide(&Request::first(id, level, state)).unwrap();
-                assert_eq!(decision.action, action);
-            }
-        }
+    fn of_several_supported_actions_the_one_that_is_worth_most_is_named() {
+        let rows = [("go", row(0.1, 0.5)), ("stay", row(-0.2, 0.9)), ("call", row(0.2, 0.6))];
+        assert_eq!(best(rows.iter().map(|(name, row)| (*name, row))).map(|(name, _)| name), Some("call"));
+        assert!(best(std::iter::empty()).is_none());
+    }
+
+    #[test]
+    fn each_condition_by_itself_is_enough_to_say_nothing() {
+        assert!(is_supported(&row(0.1, 0.5)));
+        let changed = |change: &dyn Fn(&mut PolicyRow)| {
+            let mut row = row(0.1, 0.5);
+            change(&mut row);
+            is_supported(&row)
+        };
+        assert!(!changed(&|row| row.minus_received = number(0.0, 0.5)));
+        assert!(!changed(&|row| row.minus_received.interval = None));
+        assert!(!changed(&|row| row.p_holm = LEVEL));
+        assert!(!changed(&|row| row.poor = true));
+        assert!(!changed(&|row| row.unsupported = Some(UNSUPPORTED)));
+        assert!(!changed(&|row| row.unsupported = None));
+        assert!(!changed(&|row| row.held = Some(HELD)));
     }
 }

@@ -3,12 +3,11 @@
 use super::CONFIDENCE;
 use super::cross_fit::Along;
 use crate::audit::{
-    self, Carried, PanelDraws, Refitted, SimulatedValue, Simulation, UnfairnessLaw, Yardstick, probabilities_along,
-    simulated_values,
+    Carried, PanelDraws, Refitted, SimulatedValue, Simulation, UnfairnessLaw, Yardstick, probabilities_along,
+    simulated_values, unfairness,
 };
 use crate::estimate::{Certificate, Refitter};
 use crate::fair::{Error, FittedPreprocessing, Learner, Method, Policy, ProgramCommand, Reservation};
-use crate::kernel::model::Scale;
 use crate::kernel::numeric::Stream;
 use crate::kernel::people::Panel;
 use crate::kernel::preprocess::{Sequential, batch};
@@ -37,8 +36,6 @@ pub(super) struct Judged {
     replicates: usize,
     refitter: Option<Refitter>,
     certificate: Option<Certificate>,
-    /// The scale on which each state is recorded; empty where none is.
-    scales: Vec<Option<Scale>>,
 }
 
 impl Judged {
@@ -65,13 +62,7 @@ impl Judged {
             replicates: learner.replicates,
             refitter: if learner.replicates > 0 { learner.refitter(panel).ok() } else { None },
             certificate: certificate.cloned(),
-            scales: vec![],
         })
-    }
-
-    /// The same, with how states are recorded.
-    pub fn on_scales(self, scales: Vec<Option<Scale>>) -> Self {
-        Self { scales, ..self }
     }
 
     /// The program along everybody.
@@ -90,7 +81,7 @@ impl Judged {
 
     /// Why its unfairness is not measured, if it is not: what must be said of the preprocessing that it came with.
     pub fn unmeasured(&self) -> Option<String> {
-        self.policy.reservations().into_iter().find(Reservation::withholds_bound).map(|r| r.says)
+        self.policy.reservations().into_iter().find(Reservation::is_about_fairness).map(|r| r.says)
     }
 
     /// The law of its CF metric.
@@ -107,8 +98,7 @@ impl Judged {
                 Yardstick::Judged { refitter: refitter?, carried, replicates: self.replicates, seed: self.seed }
             }
         };
-        let judged = audit::Judged { agent: &*agent, panel, draws: &self.draws, yardstick, scales: &self.scales };
-        audit::unfairness(&[judged], CONFIDENCE).map(|found| found.law).map_err(|error| error.to_string())
+        unfairness(&*agent, panel, &yardstick, &self.draws, CONFIDENCE).map_err(|error| error.to_string())
     }
 
     /// J and Ṽ. Views that were made with other people's mechanism carry its error, which refits of these people do not show.
@@ -116,9 +106,7 @@ impl Judged {
         let refitter = self.refitter.as_ref().filter(|_| self.own_views);
         let refitter = refitter.ok_or("the program's views are made with the mechanism of other people")?;
         let agent = self.policy.agent();
-        let refits = refitter.refits(self.replicates, settings.seed).map_err(|error| error.to_string())?;
-        let (draws, scales) = (&self.draws, &self.scales[..]);
-        let everybody = Refitted { agents: vec![&*agent], panel, draws, refits: &refits, scales };
+        let everybody = Refitted { agents: vec![&*agent], panel, draws: &self.draws, refitter, fitted: panel };
         let found = simulated_values(&[everybody], settings).map_err(|error| error.to_string())?;
         found.into_iter().next().ok_or_else(|| "no policy".to_string())
     }

@@ -1,14 +1,12 @@
 //! Policies side by side on one scale: value, difference to what people received, fair value, CF metric.
 
 use super::cross_fit::{Crossed, LEARNED, always};
+use super::data::by_column;
 use super::{Bounded, CONFIDENCE, Number, PROGRAM};
 use crate::audit::holm;
-use crate::audit::recorded::{
-    CautionAbout, Dropout, PolicyAlong, RecordedSettings, RecordedValue, RecordedValues, Resampled, recorded_values,
-};
+use crate::audit::recorded::{Dropout, RecordedSettings, RecordedValues, Resampled, recorded_values};
 use crate::audit::{CrossFitted, ParityGap, SimulatedValue, Simulation, parity_gap_of};
 use crate::fair::audit::contradicted;
-use crate::fair::caution::{Caution, Subject};
 use crate::fair::{Error, Learner, People};
 use crate::kernel::numeric::{Estimate, Law};
 use crate::kernel::people::Panel;
@@ -42,14 +40,7 @@ pub struct SideBySide {
     /// Why there is no fair value, where there is none.
     pub no_fair_value: Option<String>,
     /// What must be known before the numbers are used.
-    #[serde(skip)]
-    pub(super) cautions: Vec<Caution>,
-    /// The single action that is worth most, by name of the action, and Ours minus it.
-    pub ours_minus_best: Option<(String, Number)>,
-    /// Ours minus Full.
-    pub ours_minus_full: Option<Number>,
-    /// The difference to what people received, by name of the policy, when a person's past is read as well.
-    pub with_history: Vec<(String, Number)>,
+    pub warnings: Vec<String>,
     /// Per person, how often Ours would decide otherwise in another world.
     #[serde(skip)]
     pub(super) ours_by_person: Vec<f64>,
@@ -79,8 +70,6 @@ pub struct PolicyRow {
     pub p_value: f64,
     /// The same, corrected by Holm's method for the number of policies.
     pub p_holm: f64,
-    /// Of one action for everybody the same, corrected for the number of actions.
-    pub p_among_actions: Option<f64>,
     /// The value by the doubly robust estimator, where weights leave enough people.
     pub doubly_robust: Option<Number>,
     /// Ṽ: the part of the value that does not come from treating levels differently.
@@ -118,7 +107,6 @@ impl SideBySide {
         let panel = people.panel();
         let policies = crossed.borrowed();
         let values = recorded_values(panel, &policies, settings)?;
-        let with_history = with_history(people, &policies, settings)?;
         watch("following people in all worlds");
         // Where noise is not known or unfairness not measured, neither are the differences between worlds.
         let known = || unmeasured.map_or(Ok(()), |why| Err(why.to_string()));
@@ -129,6 +117,7 @@ impl SideBySide {
         watch("following people under each policy");
         let simulation = Simulation {
             discount: settings.discount,
+            replicates: learner.replicates,
             seed: learner.seed,
             shares: (!learner.preprocessing.level_weights.is_empty())
                 .then(|| learner.preprocessing.weights_for(panel))
@@ -173,8 +162,6 @@ impl SideBySide {
         let withheld = withhold(&mut rows);
         let corrected = holm(&rows.iter().map(|row| row.p_value).collect::<Vec<_>>());
         rows.iter_mut().zip(corrected).for_each(|(row, p)| row.p_holm = p);
-        let best = among_actions(&mut rows, panel);
-        let ours = |name: &str| values.policy("Ours").and_then(|ours| ours.minus(name)).map(Number::from);
         let name = |k: usize| panel.levels().name(k).to_string();
         // Where a bound is withheld, none is given of its pairs of levels, nor of anybody's decisions.
         let laws = if withheld.is_empty() { laws } else { vec![] };
@@ -206,10 +193,13 @@ impl SideBySide {
             no_metric,
             withheld,
             no_fair_value,
-            cautions: cautions(&values, &people.state_names()),
-            ours_minus_best: best.and_then(|action| Some((action.clone(), ours(&always(&action))?))),
-            ours_minus_full: ours("Full"),
-            with_history,
+            // Warnings about policies that nobody would use say nothing about the study.
+            warnings: values
+                .warnings
+                .iter()
+                .filter(|text| !is_about_everybody(text))
+                .map(|text| by_column(text, &people.state_names()))
+                .collect(),
             taken: values.taken.clone(),
             ours_by_person: laws.first().map_or(vec![], |ours| crossed.in_panel_order(panel, &ours.by_person)),
             constant_by_fold: LEARNED
@@ -244,45 +234,8 @@ fn withhold(rows: &mut [PolicyRow]) -> Vec<(String, String)> {
     withheld
 }
 
-/// Cautions about rules that nobody would use say nothing about the study.
-fn cautions(values: &RecordedValues, states: &[String]) -> Vec<Caution> {
-    let told = |name: &str| name == PROGRAM || LEARNED.iter().any(|(learned, _)| *learned == name);
-    let is_told = |about: &CautionAbout| !matches!(about, CautionAbout::Policy(name) if !told(name));
-    let found = values.cautions.iter().filter(|caution| is_told(&caution.about));
-    found.map(|caution| Caution::new(Subject::Value, caution.told(states))).collect()
-}
-
-/// Corrects p-values of single actions for their number, and gives the action that is worth most.
-fn among_actions(rows: &mut [PolicyRow], panel: &Panel) -> Option<String> {
-    let names = panel.action_names().names();
-    let at: Vec<usize> = names.iter().filter_map(|a| rows.iter().position(|row| row.name == always(a))).collect();
-    let corrected = holm(&at.iter().map(|&row| rows[row].p_value).collect::<Vec<_>>());
-    at.iter().zip(corrected).for_each(|(&row, p)| rows[row].p_among_actions = Some(p));
-    let best = at.iter().zip(names).max_by(|(a, _), (b, _)| rows[**a].value.mean.total_cmp(&rows[**b].value.mean));
-    best.map(|(_, action)| action.clone())
-}
-
-/// Fewer replicates serve for the interval of a number that is beside the main one.
-const PER_REPLICATE_WITH_HISTORY: usize = 4;
-
-/// Values again, with the running means of a person's past states and rewards as further states of the regressions: of Ours and of each action
-/// for everybody.
-fn with_history(
-    people: &People,
-    policies: &[PolicyAlong<'_>],
-    settings: &RecordedSettings,
-) -> Result<Vec<(String, Number)>, Error> {
-    let panel = people.panel();
-    let is_asked = |name: &str| name == "Ours" || panel.action_names().names().iter().any(|a| always(a) == name);
-    let asked: Vec<PolicyAlong<'_>> = policies.iter().filter(|policy| is_asked(policy.name)).copied().collect();
-    let replicates = (settings.replicates / PER_REPLICATE_WITH_HISTORY).max(2);
-    let settings = RecordedSettings { history: true, replicates, ..settings.clone() };
-    let values = recorded_values(panel, &asked, &settings)?;
-    let minus = |policy: &PolicyAlong<'_>| {
-        let found = values.policy(policy.name)?.minus("received")?;
-        Some((policy.name.to_string(), Number::from(found)))
-    };
-    Ok(asked.iter().filter_map(minus).collect())
+fn is_about_everybody(text: &str) -> bool {
+    text.split(": ").next().is_some_and(|name| name.ends_with(" for everybody") || name == "Random")
 }
 
 fn numbers(by_level: &[Option<Resampled>], allowed: (f64, f64)) -> Vec<Option<Number>> {
@@ -321,24 +274,26 @@ fn rows(
 ) -> Vec<PolicyRow> {
     let panel = people.panel();
     let most = values.allowed.1 - values.allowed.0;
-    let row = |name: String, meaning: String, value: &Resampled, minus: &Resampled| PolicyRow {
-        name,
-        meaning,
-        value: Number::from(value).within(values.allowed),
-        minus_received: Number::from(minus).within((-most, most)),
-        p_value: minus.p_value(),
-        p_holm: 1.0,
-        p_among_actions: None,
-        doubly_robust: None,
-        fair_value: None,
-        gained_by_unfairness: None,
-        cf_metric: None,
-        parity_gap: None,
-        unsupported: None,
-        held: None,
-        poor: false,
-        effective_people: None,
-        by_level: vec![],
+    let row = |name: String, meaning: String, value: &Resampled| {
+        let minus = value.minus(&values.received);
+        PolicyRow {
+            name,
+            meaning,
+            value: Number::from(value).within(values.allowed),
+            minus_received: Number::from(&minus).within((-most, most)),
+            p_value: minus.p_value(),
+            p_holm: 1.0,
+            doubly_robust: None,
+            fair_value: None,
+            gained_by_unfairness: None,
+            cf_metric: None,
+            parity_gap: None,
+            unsupported: None,
+            held: None,
+            poor: false,
+            effective_people: None,
+            by_level: vec![],
+        }
     };
     let of = |name: &str, meaning: &str| -> Option<PolicyRow> {
         let found = values.policy(name)?;
@@ -349,7 +304,7 @@ fn rows(
             poor: found.poor,
             effective_people: found.weights.effective_people.last().copied(),
             by_level: numbers(&found.by_level, values.allowed),
-            ..row(name.into(), meaning.into(), &found.value, found.minus("received")?)
+            ..row(name.into(), meaning.into(), &found.value)
         })
     };
     let mut rows = Vec::new();
@@ -372,11 +327,8 @@ fn rows(
         for weight in MIXTURES {
             let percent = (100.0 * weight).round();
             let blended = full.value.blended(&ours.value, weight);
-            let minus = |of: &RecordedValue| of.minus("received").cloned();
-            let Some((full_minus, ours_minus)) = minus(full).zip(minus(ours)) else { continue };
-            let minus = full_minus.blended(&ours_minus, weight);
             let meaning = format!("each person by Ours with probability {percent} %, otherwise by Full, throughout");
-            let mut found = row(format!("{percent} % Ours, {} % Full", 100.0 - percent), meaning, &blended, &minus);
+            let mut found = row(format!("{percent} % Ours, {} % Full", 100.0 - percent), meaning, &blended);
             if let [ours, full, ..] = laws {
                 found.cf_metric = Some(Bounded::from(&mixed(ours, full, weight)));
             }

@@ -6,7 +6,8 @@ use crate::files::error::{DataError, excerpt};
 use crate::files::table::Table;
 use crate::files::{Read, ReadOptions};
 use crate::kernel::numeric::Stream;
-use crate::kernel::people::{Labels, hash_under};
+use crate::kernel::people::Labels;
+use rand::Rng;
 use std::path::Path;
 
 /// Bytes of text taken at a time.
@@ -95,14 +96,14 @@ struct Sieve {
 
 impl Sieve {
     fn takes(&self, id: &str) -> bool {
-        hash_under(self.stream, id).leading_zeros() >= self.halvings
+        self.stream.named(id).rng().next_u64().leading_zeros() >= self.halvings
     }
 
     /// Adds the rows of people who are taken to `to`.
     fn pass(&self, from: &Table, to: &mut Table) {
         let taken: Vec<bool> = from.ids.iter().map(|id| self.takes(id)).collect();
         for (r, row) in from.rows.iter().enumerate().filter(|(_, row)| taken[row.person]) {
-            to.push_row(&from.ids[row.person], *row, from.states_of(r).iter().copied(), from.kept_of(r));
+            to.push_row(&from.ids[row.person], *row, from.states_of(r), from.kept_of(r));
         }
     }
 }

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// People followed over time, validated once and laid down on disk in the order of people, and read back in blocks.
+/// People followed over time, validated once and laid down on disk in the order of their ids, and read back in blocks.
 #[derive(Debug, Clone)]
 pub struct StoredPanel {
     scratch: Arc<Scratch>,
@@ -171,41 +171,35 @@ pub(super) struct Storing {
     path: PathBuf,
     out: BufWriter<File>,
     size: Size,
-    /// Levels and actions by all of their names, those of people who were dropped too.
-    shape: Option<Shape>,
 }
 
 impl Storing {
     pub fn new(scratch: &Arc<Scratch>) -> Result<Self, DataError> {
         let (path, file) = scratch.create()?;
-        Ok(Self {
-            scratch: scratch.clone(),
-            path,
-            out: BufWriter::with_capacity(1 << 18, file),
-            size: Size::default(),
-            shape: None,
-        })
+        Ok(Self { scratch: scratch.clone(), path, out: BufWriter::with_capacity(1 << 18, file), size: Size::default() })
     }
 
-    /// Adds the people of a panel, all of which have the same labels.
-    pub fn add(&mut self, panel: &Panel) -> Result<(), DataError> {
+    /// Adds the people of a panel; `level` and `action` are the codes under which its own are stored.
+    pub fn add(&mut self, panel: &Panel, level: &[u32], action: &[u32]) -> Result<(), DataError> {
+        if panel.people() == 0 {
+            return Ok(());
+        }
         let size = &mut self.size;
         size.people += panel.people();
         size.state_rows += panel.state_rows();
         size.decisions += panel.decisions();
-        size.by_level.resize(panel.levels().len(), 0);
-        size.by_action.resize(panel.action_names().len(), 0);
-        panel.level_codes().iter().for_each(|&z| size.by_level[z as usize] += 1);
-        panel.actions().iter().for_each(|&a| size.by_action[a as usize] += 1);
-        self.shape = Some(panel.shape().clone());
-        if panel.people() == 0 {
-            return Ok(());
-        }
+        let mut count = |by_code: fn(&mut Size) -> &mut Vec<usize>, code: u32| {
+            let counts = by_code(size);
+            counts.resize(counts.len().max(code as usize + 1), 0);
+            counts[code as usize] += 1;
+        };
+        panel.level_codes().iter().for_each(|&z| count(|size| &mut size.by_level, level[z as usize]));
+        panel.actions().iter().for_each(|&a| count(|size| &mut size.by_action, action[a as usize]));
         let path = self.path.clone();
-        self.write(panel).map_err(|source| WriteError { path, source }.into())
+        self.write(panel, level, action).map_err(|source| WriteError { path, source }.into())
     }
 
-    fn write(&mut self, panel: &Panel) -> io::Result<()> {
+    fn write(&mut self, panel: &Panel, level: &[u32], action: &[u32]) -> io::Result<()> {
         let out = &mut self.out;
         let letters: usize = panel.ids().iter().map(String::len).sum();
         for n in [panel.people(), panel.state_rows(), panel.decisions(), letters] {
@@ -219,11 +213,17 @@ impl Storing {
         }
         panel.ids().iter().try_for_each(|id| out.write_all(id.as_bytes()))?;
         // There are at most 256 labels, so that a code is a byte.
-        let bytes = |codes: &[u32]| codes.iter().map(|&code| code as u8).collect::<Vec<u8>>();
-        out.write_all(&bytes(panel.level_codes()))?;
+        let code = |codes: &[u32], code: &u32| codes[*code as usize] as u8;
+        out.write_all(&panel.level_codes().iter().map(|z| code(level, z)).collect::<Vec<u8>>())?;
         panel.states().iter().try_for_each(|x| out.write_all(&x.to_le_bytes()))?;
-        out.write_all(&bytes(panel.actions()))?;
+        out.write_all(&panel.actions().iter().map(|a| code(action, a)).collect::<Vec<u8>>())?;
         panel.rewards().iter().try_for_each(|x| out.write_all(&x.to_le_bytes()))
+    }
+
+    /// Which stored codes occur: levels, then actions.
+    pub fn used(&self) -> (Vec<bool>, Vec<bool>) {
+        let used = |counts: &[usize]| counts.iter().map(|n| *n > 0).collect();
+        (used(&self.size.by_level), used(&self.size.by_action))
     }
 
     /// How many people there are.
@@ -231,28 +231,27 @@ impl Storing {
         self.size.people
     }
 
-    /// The panel. Its labels are those that somebody has, but for levels and actions that are `all` kept.
-    pub fn finish(mut self, (all_levels, all_actions): (bool, bool), room: usize) -> Result<StoredPanel, DataError> {
-        let path = self.path;
-        self.out.flush().map_err(|source| WriteError { path: path.clone(), source })?;
-        let Shape { levels, actions, state_dim } = self.shape.expect("people were added");
-        let (levels, level_code) = used(levels, &self.size.by_level, all_levels);
-        let (actions, action_code) = used(actions, &self.size.by_action, all_actions);
-        let shape = Shape { levels, actions, state_dim };
-        Ok(StoredPanel { scratch: self.scratch, path, shape, room, level_code, action_code, size: self.size })
+    /// Removes what was laid down.
+    pub fn discard(self) {
+        // What cannot be removed now goes with the folder.
+        let _ = std::fs::remove_file(&self.path);
     }
-}
 
-/// The labels that occur, or all of them, and the code of each label among these.
-fn used(labels: Labels, counts: &[usize], all: bool) -> (Labels, Vec<u32>) {
-    if all {
-        let codes = (0..labels.len() as u32).collect();
-        return (labels, codes);
+    /// The panel; the labels, and the code of each stored level and action among them.
+    pub fn finish(
+        mut self,
+        (levels, level_code): (Labels, Vec<u32>),
+        (actions, action_code): (Labels, Vec<u32>),
+        state_dim: usize,
+        room: usize,
+    ) -> Result<StoredPanel, DataError> {
+        let Self { scratch, path, .. } = &self;
+        let (scratch, path) = (scratch.clone(), path.clone());
+        self.out.flush().map_err(|source| WriteError { path: path.clone(), source })?;
+        let size = self.size;
+        let shape = Shape { levels, actions, state_dim };
+        Ok(StoredPanel { scratch, path, shape, room, level_code, action_code, size })
     }
-    let names = labels.names().iter().zip(counts).filter(|(_, count)| **count > 0).map(|(name, _)| name.as_str());
-    let kept = Labels::new(names);
-    let codes = labels.names().iter().map(|name| kept.code(name).unwrap_or(0) as u32).collect();
-    (kept, codes)
 }
 
 fn numbers<const N: usize>(input: &mut impl Read) -> io::Result<[usize; N]> {

@@ -1,9 +1,7 @@
 //! What of a policy's value does not come from treating levels differently.
 
-use super::one_world::OneWorld;
-use super::rollout::BLOCK;
-use super::walk::{Lengths, Moment, Taken, Walk, Watch};
 use crate::learn::Agent;
+use crate::model::noise::{Step, first_state};
 use crate::model::{Exogenous, Mechanism, World};
 use crate::numeric::Estimate;
 use rayon::prelude::*;
@@ -38,11 +36,14 @@ pub struct Reading<'a> {
     pub t: usize,
     /// p_z γ^t.
     pub weight: f64,
-    /// Where the people are in each level's world: the true counterfactual states along the decisions taken.
-    pub worlds: &'a [OneWorld],
+    /// Where the people are in each level's world, row-major: the true counterfactual states along the decisions taken.
+    pub worlds: &'a [Vec<f64>],
     /// What the policy decides.
     pub actions: &'a [u32],
 }
+
+/// People a block: the states of all worlds stay in cache.
+const BLOCK: usize = 1024;
 
 /// Follows the decisions of people at each level through all worlds at once, and shows them to `visit` (the person numbers of the block, the
 /// reading, and a number for each of its people that it may add to). Gives the values, and those numbers by person.
@@ -108,48 +109,36 @@ fn follow_block(
     people: std::ops::Range<usize>,
     visit: &impl Fn(usize, usize, &Reading<'_>, &mut [f64]),
 ) -> [Vec<f64>; 3] {
-    let walk = Walk { mechanism, agent, draws: exogenous };
-    let lengths = Lengths { compared: 0, ..Lengths::all(exogenous.horizon()) };
-    let mut sums = [vec![0.0; people.len()], vec![0.0; people.len()], vec![0.0; people.len()]];
-    for z in 0..mechanism.levels() {
-        let mut summed = Summed { z, shares, discount, visit, sums: &mut sums };
-        walk.follow(people.clone(), Taken::At(z), lengths, &mut summed);
-    }
-    sums
-}
-
-/// J, Ṽ and what was visited, added up along read_z.
-struct Summed<'a, V> {
-    z: usize,
-    shares: &'a [f64],
-    discount: f64,
-    visit: &'a V,
-    sums: &'a mut [Vec<f64>; 3],
-}
-
-impl<V> Summed<'_, V> {
-    /// p_z γ^t.
-    fn weight(&self, t: usize) -> f64 {
-        self.shares[self.z] * self.discount.powi(t as i32)
-    }
-}
-
-impl<V: Fn(usize, usize, &Reading<'_>, &mut [f64])> Watch for Summed<'_, V> {
-    fn decided(&mut self, moment: &Moment) {
-        let (t, weight) = (moment.t, self.weight(moment.t));
-        let reading = Reading { t, weight, worlds: moment.worlds, actions: moment.taken };
-        (self.visit)(moment.people.start, self.z, &reading, &mut self.sums[2]);
-    }
-
-    fn walked(&mut self, moment: &Moment) {
-        let weight = self.weight(moment.t);
-        let [value, fair, _] = &mut *self.sums;
-        for (i, (value, fair)) in value.iter_mut().zip(fair).enumerate() {
-            let all: f64 = moment.worlds.iter().zip(self.shares).map(|(world, share)| share * world.rewards[i]).sum();
-            *value += weight * moment.worlds[self.z].rewards[i];
-            *fair += weight * all;
+    let (p, m, levels) = (mechanism.state_dim(), people.len(), mechanism.levels());
+    let mut sums = [vec![0.0; m], vec![0.0; m], vec![0.0; m]];
+    let (mut rewards, mut actions, mut step) = (vec![vec![0.0; m]; levels], vec![0; m], Step::default());
+    let noise = |t: usize| &exogenous.states(t)[people.start * p..people.end * p];
+    for z in 0..levels {
+        let mut worlds: Vec<Vec<f64>> = vec![noise(0).to_vec(); levels];
+        worlds.iter_mut().enumerate().for_each(|(k, states)| first_state(mechanism, k, states));
+        let mut memory = agent.begin(&vec![z as u32; m], &worlds[z], &exogenous.coins()[people.clone()]);
+        for t in 0..exogenous.horizon() {
+            agent.act(&mut memory, &exogenous.uniforms(t)[people.clone()], &mut actions);
+            let weight = shares[z] * discount.powi(t as i32);
+            visit(people.start, z, &Reading { t, weight, worlds: &worlds, actions: &actions }, &mut sums[2]);
+            for (k, (states, rewards)) in worlds.iter_mut().zip(&mut rewards).enumerate() {
+                step.prepare(mechanism, k, states, &actions);
+                rewards.copy_from_slice(&exogenous.rewards(t)[people.clone()]);
+                step.rewards(mechanism, k, rewards);
+                states.copy_from_slice(noise(t + 1));
+                step.states(mechanism, k, states);
+            }
+            for i in 0..m {
+                let all: f64 = rewards.iter().zip(shares).map(|(r, share)| share * r[i]).sum();
+                sums[0][i] += weight * rewards[z][i];
+                sums[1][i] += weight * all;
+            }
+            if t + 1 < exogenous.horizon() {
+                agent.advance(&mut memory, &actions, &worlds[z]);
+            }
         }
     }
+    sums
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! All that a comparison asks of a policy in a known world, from one pass over its people.
 
 use super::disagreement::moved;
+use super::one_world::OneWorld;
 use super::rollout::BLOCK;
-use super::walk::{Lengths, Moment, Taken, Walk, Watch};
 use super::{ActionRates, Disagreement, Evaluation, FairValue};
 use crate::learn::Agent;
 use crate::model::{Exogenous, World};
@@ -73,12 +73,12 @@ pub fn follow(
     let (n, levels, draws) = (cohorts.draws.people(), world.levels(), &cohorts.draws);
     assert!(horizon.max(longer.unwrap_or(0)) <= draws.horizon(), "decisions that were drawn");
     let mut pass = Pass {
-        shares: world.level_probabilities(),
-        levels: draws.levels(),
+        world,
+        agent,
+        draws,
         horizon,
-        longer: longer.unwrap_or(horizon).max(horizon),
+        longer: longer.unwrap_or(horizon),
         discount,
-        reading: 0,
         disagreement: Disagreement::new(n, levels, agent.actions()),
         rates: ActionRates::new(n, horizon, levels, agent.actions()),
         returns: vec![0.0; n],
@@ -86,13 +86,13 @@ pub fn follow(
         values: vec![0.0; n],
         fair: vec![0.0; n],
     };
-    let walk = Walk { mechanism: world, agent, draws };
-    let (alone, all) =
-        (Lengths { compared: 0, ..Lengths::all(horizon) }, Lengths { own: pass.longer, ..Lengths::all(horizon) });
     for (level, people) in cohorts.blocks() {
         for reading in 0..levels {
-            pass.reading = reading;
-            walk.follow(people.clone(), Taken::At(reading), if reading == level { all } else { alone }, &mut pass);
+            if reading == level {
+                pass.own_reading(level, people.clone());
+            } else {
+                pass.other_reading(reading, people.clone());
+            }
         }
     }
     let estimate = |x: &[f64]| Estimate::of(&moved(x, &cohorts.order));
@@ -110,13 +110,12 @@ pub fn follow(
 
 /// What is asked, and what has been counted, person by person in sorted order.
 struct Pass<'a> {
-    shares: &'a [f64],
-    levels: &'a [u32],
+    world: &'a dyn World,
+    agent: &'a dyn Agent,
+    draws: &'a Exogenous,
     horizon: usize,
     longer: usize,
     discount: f64,
-    /// z of the decisions read_z that people are followed along now.
-    reading: usize,
     disagreement: Disagreement,
     rates: ActionRates,
     /// Σ γ^{t−1} Rₜ over `horizon` and over `longer`.
@@ -128,38 +127,73 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Whether people are followed along their own decisions: all people of a block have one level.
-    fn is_own(&self, moment: &Moment) -> bool {
-        self.levels[moment.people.start] as usize == self.reading
-    }
-}
-
-impl Watch for Pass<'_> {
-    fn decided(&mut self, moment: &Moment) {
-        self.disagreement.decided(moment);
-        if self.is_own(moment) && moment.t < self.horizon {
-            self.rates.count(moment.t, moment.people.start, &self.levels[moment.people.clone()], moment.taken);
-        }
-    }
-
-    fn walked(&mut self, moment: &Moment) {
-        let (t, people) = (moment.t, moment.people.clone());
-        if self.is_own(moment) {
-            let rewards = &moment.worlds[self.reading].rewards;
-            add_discounted(&mut self.long_returns[people.clone()], self.discount, t, rewards);
-            if t < self.horizon {
-                add_discounted(&mut self.returns[people.clone()], self.discount, t, rewards);
+    /// People of level z along read_z, with the agent's answers in every world.
+    fn own_reading(&mut self, z: usize, people: Range<usize>) {
+        let (m, actions) = (people.len(), self.agent.actions());
+        let begin = |k| OneWorld::begin(self.world, self.agent, self.draws, people.clone(), k);
+        let mut sides: Vec<OneWorld> = (0..self.world.levels()).map(begin).collect();
+        let mut chosen = vec![vec![0u32; m]; sides.len()];
+        let random = if self.agent.is_deterministic() { 0 } else { sides.len() };
+        let mut probabilities = vec![vec![0.0; m * actions]; random];
+        for t in 0..self.horizon {
+            for (side, chosen) in sides.iter_mut().zip(&mut chosen) {
+                self.agent.act(&mut side.memory, &self.draws.uniforms(t)[people.clone()], chosen);
             }
+            for (side, probabilities) in sides.iter_mut().zip(&mut probabilities) {
+                self.agent.probabilities(&mut side.memory, probabilities);
+            }
+            self.disagreement.count(people.start, &chosen, &probabilities);
+            self.rates.count(t, people.start, &self.draws.levels()[people.clone()], &chosen[z]);
+            for (k, side) in sides.iter_mut().enumerate() {
+                side.walk(self.world, self.draws, t, &chosen[z]);
+                // After the last decision that is compared, the other worlds are done with.
+                if t + 1 < if k == z { self.longer } else { self.horizon } {
+                    side.see(self.agent, &chosen[z]);
+                }
+            }
+            add_discounted(&mut self.returns[people.clone()], self.discount, t, &sides[z].rewards);
+            self.add_values(t, z, &sides, people.clone());
         }
-        if t >= self.horizon {
-            return;
+        self.long_returns[people.clone()].copy_from_slice(&self.returns[people.clone()]);
+        let (own, taken) = (&mut sides[z], &mut chosen[z]);
+        for t in self.horizon..self.longer {
+            self.agent.act(&mut own.memory, &self.draws.uniforms(t)[people.clone()], taken);
+            own.walk(self.world, self.draws, t, taken);
+            if t + 1 < self.longer {
+                own.see(self.agent, taken);
+            }
+            add_discounted(&mut self.long_returns[people.clone()], self.discount, t, &own.rewards);
         }
-        // p_z γ^t times the reward of world z, and times the mean reward of all worlds.
-        let weight = self.shares[self.reading] * self.discount.powi(t as i32);
+    }
+
+    /// People of another level along read_z, with the agent's answers in world z.
+    fn other_reading(&mut self, z: usize, people: Range<usize>) {
+        let begin = |k| match k == z {
+            true => OneWorld::begin(self.world, self.agent, self.draws, people.clone(), k),
+            false => OneWorld::unseen(self.world, self.draws, people.clone(), k),
+        };
+        let mut sides: Vec<OneWorld> = (0..self.world.levels()).map(begin).collect();
+        let mut taken = vec![0u32; people.len()];
+        for t in 0..self.horizon {
+            self.agent.act(&mut sides[z].memory, &self.draws.uniforms(t)[people.clone()], &mut taken);
+            for side in &mut sides {
+                side.walk(self.world, self.draws, t, &taken);
+            }
+            if t + 1 < self.horizon {
+                sides[z].see(self.agent, &taken);
+            }
+            self.add_values(t, z, &sides, people.clone());
+        }
+    }
+
+    /// p_z γ^t times the reward of world z, and times the mean reward of all worlds.
+    fn add_values(&mut self, t: usize, z: usize, sides: &[OneWorld], people: Range<usize>) {
+        let shares = self.world.level_probabilities();
+        let weight = shares[z] * self.discount.powi(t as i32);
         let sums = self.values[people.clone()].iter_mut().zip(&mut self.fair[people]);
         for (i, (value, fair)) in sums.enumerate() {
-            let all: f64 = moment.worlds.iter().zip(self.shares).map(|(side, share)| share * side.rewards[i]).sum();
-            *value += weight * moment.worlds[self.reading].rewards[i];
+            let all: f64 = sides.iter().zip(shares).map(|(side, share)| share * side.rewards[i]).sum();
+            *value += weight * sides[z].rewards[i];
             *fair += weight * all;
         }
     }

@@ -14,13 +14,11 @@ mod fair_value;
 mod follow;
 mod one_world;
 mod rollout;
-mod walk;
 
 pub use action_rates::ActionRates;
 pub use disagreement::Unfairness;
 pub use one_world::OneWorld;
 pub use rollout::{BLOCK, Evaluation, evaluate};
-pub use walk::{Lengths, Moment, Taken, Walk, Watch};
 
 pub use disagreement::Disagreement;
 

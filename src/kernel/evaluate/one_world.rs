@@ -2,7 +2,7 @@
 
 use crate::learn::{Agent, AgentMemory};
 use crate::model::noise::{Step, first_state};
-use crate::model::{Exogenous, Mechanism};
+use crate::model::{Exogenous, World};
 use std::ops::Range;
 
 /// Where the people of a block are under `do(Z = level)`, and what the agent remembers of them in that world.
@@ -20,54 +20,42 @@ pub struct OneWorld {
 impl OneWorld {
     /// S₁ᶻ = m(z) + U₁ for the people of the block, all of whom are told to have this level.
     pub fn begin(
-        mechanism: &dyn Mechanism,
+        world: &dyn World,
         agent: &dyn Agent,
         exogenous: &Exogenous,
         people: Range<usize>,
         level: usize,
     ) -> Self {
-        let mut side = Self::unseen(mechanism, exogenous, people.clone(), level);
+        let mut side = Self::unseen(world, exogenous, people.clone(), level);
         side.memory = agent.begin(&vec![level as u32; people.len()], &side.states, &exogenous.coins()[people]);
         side
     }
 
     /// The same for people whom no agent looks at in this world.
-    pub fn unseen(mechanism: &dyn Mechanism, exogenous: &Exogenous, people: Range<usize>, level: usize) -> Self {
-        let (p, m) = (mechanism.state_dim(), people.len());
+    pub fn unseen(world: &dyn World, exogenous: &Exogenous, people: Range<usize>, level: usize) -> Self {
+        let (p, m) = (world.state_dim(), people.len());
         let mut states = exogenous.states(0)[people.start * p..people.end * p].to_vec();
-        first_state(mechanism, level, &mut states);
+        first_state(world, level, &mut states);
         let memory = AgentMemory::default();
         Self { memory, rewards: vec![0.0; m], level, people, step: Step::default(), states }
     }
 
     /// Takes the actions of decision t (from 0), and lets the agent see where they lead unless t was the last decision.
-    pub fn step(
-        &mut self,
-        mechanism: &dyn Mechanism,
-        agent: &dyn Agent,
-        exogenous: &Exogenous,
-        t: usize,
-        actions: &[u32],
-    ) {
-        self.walk(mechanism, exogenous, t, actions);
+    pub fn step(&mut self, world: &dyn World, agent: &dyn Agent, exogenous: &Exogenous, t: usize, actions: &[u32]) {
+        self.walk(world, exogenous, t, actions);
         if t + 1 < exogenous.horizon() {
             self.see(agent, actions);
         }
     }
 
     /// Takes the actions of decision t (from 0): Sₜ₊₁ᶻ = μₛ(Sₜᶻ, aₜ, z) + Uₜ₊₁.
-    pub fn walk(&mut self, mechanism: &dyn Mechanism, exogenous: &Exogenous, t: usize, actions: &[u32]) {
-        let p = mechanism.state_dim();
-        self.step.prepare(mechanism, self.level, &self.states, actions);
+    pub fn walk(&mut self, world: &dyn World, exogenous: &Exogenous, t: usize, actions: &[u32]) {
+        let p = world.state_dim();
+        self.step.prepare(world, self.level, &self.states, actions);
         self.rewards.copy_from_slice(&exogenous.rewards(t)[self.people.clone()]);
-        self.step.rewards(mechanism, self.level, &mut self.rewards);
+        self.step.rewards(world, self.level, &mut self.rewards);
         self.states.copy_from_slice(&exogenous.states(t + 1)[self.people.start * p..self.people.end * p]);
-        self.step.states(mechanism, self.level, &mut self.states);
-    }
-
-    /// Where people are.
-    pub fn states(&self) -> &[f64] {
-        &self.states
+        self.step.states(world, self.level, &mut self.states);
     }
 
     /// The agent sees the state that these actions have led to.

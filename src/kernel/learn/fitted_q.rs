@@ -1,6 +1,7 @@
 //! `alg:cf:2`: fitted Q iteration on the least-squares class.
 
 use super::LinearQ;
+use super::choice_sums::ChoiceSums;
 use super::features::FeatureMap;
 use super::fitted_q_pass::{Backup, Sweep};
 use super::regressions::{Progress, Regressions, Stopping};
@@ -146,7 +147,8 @@ pub struct FittedQ<V, F> {
 /// ```text
 /// yᵢ = rᵢ + γ maxₐ f̂_{b−1}(sᵢ′, a),    f̂_b = argmin_f Σᵢ (f(sᵢ, aᵢ) − yᵢ)²
 /// ```
-/// The matrix Σ φφᵀ does not change with b: it is factored once, and an iteration costs about one pass over the data.
+/// The matrix Σ φφᵀ does not change with b: it is factored once, and an iteration costs about one pass over the data; once greedy
+/// actions hardly change, far less.
 ///
 /// # Errors
 /// A [`FittedQError`] when the call makes no sense. Not converging, a deficient rank and divergence are [`Outcome`]s.
@@ -167,13 +169,14 @@ pub fn fitted_q_iteration<V: View, F: FeatureMap + Clone>(
     let largest_reward = experience.rewards().iter().fold(0.0f64, |m, r| m.max(r.abs())).min(reward_limit);
     let stopping =
         Stopping { iterations: settings.iterations, tolerance: settings.tolerance, largest_reward, discount: γ };
+    let mut pass = Pass::new(&sweep, &regressions, γ, backup, settings.iterations);
     let mut progress = Progress::new(stopping);
 
     let mut f = vec![0.0; regressions.weights()]; // line 1: f̂₀ = 0
     let mut next = f.clone();
     for b in 1..=settings.iterations {
         // line 2
-        regressions.fit(&sweep, &f, γ, backup, &mut next); // lines 3 to 5: yᵢ = rᵢ + γ maxₐ f̂_{b−1}(sᵢ′, a), then f̂_b = argmin_f Σᵢ (f(sᵢ, aᵢ) − yᵢ)²
+        pass.fit(&f, &mut next); // lines 3 to 5: yᵢ = rᵢ + γ maxₐ f̂_{b−1}(sᵢ′, a), then f̂_b = argmin_f Σᵢ (f(sᵢ, aᵢ) − yᵢ)²
         std::mem::swap(&mut f, &mut next);
         if progress.is_over_after(b, regressions.movement(&next, &f)) {
             break;
@@ -186,6 +189,41 @@ pub fn fitted_q_iteration<V: View, F: FeatureMap + Clone>(
         ended => regressions.deficiency.unwrap_or(ended),
     };
     Ok(FittedQ { q, outcome, condition: regressions.condition(), transitions: experience.transitions() })
+}
+
+/// Lines 3 to 5 of `alg:cf:2`: plainly, by a pass over the data, or by sums over greedy choices that hardly change.
+enum Pass<'a, F> {
+    Plain { sweep: &'a Sweep<'a, F>, regressions: &'a Regressions, discount: f64, backup: Backup<'a> },
+    Summed { sums: Box<ChoiceSums<'a, F>>, regressions: &'a Regressions },
+}
+
+impl<'a, F: FeatureMap> Pass<'a, F> {
+    fn new(
+        sweep: &'a Sweep<'a, F>,
+        regressions: &'a Regressions,
+        discount: f64,
+        backup: Backup<'a>,
+        planned: usize,
+    ) -> Self {
+        // Sums over choices lose the digits that a Gram matrix loses, and are linear in the weights only where nothing is clipped.
+        if matches!(backup, Backup::Max) && regressions.are_well_conditioned() {
+            let sums = Box::new(ChoiceSums::new(sweep, discount, regressions.feature_sizes(), planned));
+            return Self::Summed { sums, regressions };
+        }
+        Self::Plain { sweep, regressions, discount, backup }
+    }
+
+    fn fit(&mut self, weights: &[f64], next: &mut [f64]) {
+        match self {
+            Self::Plain { sweep, regressions, discount, backup } => {
+                regressions.fit(sweep, weights, *discount, *backup, next);
+            }
+            Self::Summed { sums, regressions } => {
+                sums.moments(weights, next);
+                regressions.solve_in_place(next);
+            }
+        }
+    }
 }
 
 /// Whether the data, the features and the discount fit together.

@@ -13,7 +13,7 @@ pub enum Backup<'a> {
     Max,
     /// maxₐ Q(s′, a), held in [−V, V].
     ClippedMax(f64),
-    /// maxₐ Q(s′, a) − margin(s′, a), held in [low, high]. Margins are laid out by row of views, |A| per row; none are 0.
+    /// maxₐ Q(s′, a) − margin(s′, a), held in [low, high]. Margins are laid out by row of views, |A| a row; none are 0.
     BoundedMax {
         /// The least a value can be.
         low: f64,
@@ -22,7 +22,7 @@ pub enum Backup<'a> {
         /// What is taken off each action value, or nothing.
         margins: Option<&'a [f64]>,
     },
-    /// Σₐ π(a | s′) Q(s′, a): fitted Q evaluation. Probabilities are laid out by row of views, |A| per row.
+    /// Σₐ π(a | s′) Q(s′, a): fitted Q evaluation. Probabilities are laid out by row of views, |A| a row.
     Expectation(&'a [f64]),
 }
 
@@ -41,8 +41,10 @@ pub struct Sweep<'a, F> {
 }
 
 /// The features of a block of rows, column after column.
-struct Block {
+pub(super) struct Block {
     space: Vec<f64>,
+    /// Views of rows that do not stand one after another.
+    views: Vec<f64>,
     /// Where the first cache line begins. A vector that straddles two lines is stored in twice the time.
     start: usize,
 }
@@ -53,16 +55,30 @@ const LINE_NUMBERS: usize = LINE / size_of::<f64>();
 
 impl Block {
     /// The features of rows `start..start + rows`.
-    fn fill<F: FeatureMap>(&mut self, sweep: &Sweep<'_, F>, start: usize, rows: usize) -> &[f64] {
+    pub(super) fn fill<F: FeatureMap>(&mut self, sweep: &Sweep<'_, F>, start: usize, rows: usize) -> &[f64] {
         let columns = &mut self.space[self.start..self.start + sweep.features.count() * rows];
         sweep.features.fill(&sweep.views[start * sweep.width..(start + rows) * sweep.width], columns);
         columns
     }
+
+    /// The features of some rows, at most as many as a block has.
+    pub(super) fn gather<F: FeatureMap>(
+        &mut self,
+        sweep: &Sweep<'_, F>,
+        rows: impl ExactSizeIterator<Item = usize>,
+    ) -> &[f64] {
+        let columns = &mut self.space[self.start..self.start + sweep.features.count() * rows.len()];
+        self.views.clear();
+        for row in rows {
+            self.views.extend_from_slice(&sweep.views[row * sweep.width..(row + 1) * sweep.width]);
+        }
+        sweep.features.fill(&self.views, columns);
+        columns
+    }
 }
 
-/// Rows per task: partial sums are added in the order of tasks, so that digits depend neither on the number of threads nor, where rows on disk
-/// come in blocks of whole tasks, on how many are in a block.
-pub const TASK_ROWS: usize = 128 * block::ROWS;
+/// Rows a task: partial sums are added in the order of tasks, so the digits do not depend on the number of threads.
+const TASK_ROWS: usize = 128 * block::ROWS;
 
 impl<'a, F: FeatureMap> Sweep<'a, F> {
     /// Lines up actions and rewards with the rows of an experience; `reward` maps the observed reward to the one learned from.
@@ -87,7 +103,7 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
         }
     }
 
-    /// A block of rows on disk. Where a view follows the last row, it is the one that the last transition may lead to.
+    /// The rows of some people on disk.
     pub fn of_rows(rows: &'a ExperienceRows, width: usize, actions: usize, features: &'a F) -> Self {
         let (action, reward) = (rows.actions.clone(), rows.rewards.clone());
         Self { features, views: &rows.views, width, actions, action, reward, block_rows: block::rows(features.count()) }
@@ -104,27 +120,31 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
     }
 
     /// Rows of views.
-    fn rows(&self) -> usize {
+    pub(super) fn rows(&self) -> usize {
         self.action.len()
     }
 
+    /// The most rows in a block.
+    pub(super) fn block_rows(&self) -> usize {
+        self.block_rows
+    }
+
     /// The blocks of a range of rows: where each starts, and its number of rows.
-    fn blocks(&self, rows: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
+    pub(super) fn blocks(&self, rows: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
         let (size, end) = (self.block_rows, rows.end);
         rows.step_by(size).map(move |start| (start, size.min(end - start)))
+    }
+
+    /// The action of the transition that ends at a row, if one does.
+    pub(super) fn action_before(&self, row: usize) -> Option<u32> {
+        let action = self.action[row.checked_sub(1)?];
+        (action as usize != self.actions).then_some(action)
     }
 
     /// Σ φφᵀ for each action (lower halves, d × d each) and the number of transitions with it.
     pub fn gram(&self) -> (Vec<f64>, Vec<usize>) {
         let d = self.features.count();
-        let mut sums = vec![0.0; self.actions * d * d];
-        self.add_gram(&mut sums);
-        (sums, self.gram_counts())
-    }
-
-    /// Adds Σ φφᵀ of each action.
-    pub fn add_gram(&self, sums: &mut [f64]) {
-        self.tasks(sums, |first, last, sums| {
+        let partial = self.tasks(self.actions * d * d, |first, last, sums| {
             let mut block = self.block();
             let mut masks = vec![0.0; self.actions * self.block_rows];
             for start in (first..last).step_by(self.block_rows) {
@@ -136,6 +156,7 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
                 block::accumulate_gram(columns, m, &masks[..self.actions * m], sums);
             }
         });
+        (partial, self.gram_counts())
     }
 
     /// The number of transitions with each action.
@@ -176,27 +197,14 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
         fitted: Option<&[f64]>,
         moments: &mut [f64],
     ) {
-        moments.fill(0.0);
-        self.add_targets(weights, discount, backup, fitted, moments);
-    }
-
-    /// Adds what [`targets`](Self::targets) fills in.
-    pub fn add_targets(
-        &self,
-        weights: &[f64],
-        discount: f64,
-        backup: Backup<'_>,
-        fitted: Option<&[f64]>,
-        moments: &mut [f64],
-    ) {
-        let k = self.actions;
-        self.tasks(moments, |first, last, sums| {
+        let (d, k) = (self.features.count(), self.actions);
+        let partial = self.tasks(k * d, |first, last, sums| {
             let mut block = self.block();
             let (mut q, mut y) = (vec![0.0; k * self.block_rows], vec![0.0; k * self.block_rows]);
             // Row i's value stands at i, that of the row after the block behind the last.
             let mut values = [0.0; block::ROWS + 1];
             // Backwards, because a target needs the value of the row that follows.
-            if last < self.views.len() / self.width {
+            if last < self.rows() {
                 let columns = block.fill(self, last, 1);
                 self.values(columns, weights, backup, last, &mut values[..1], &mut q[..k]);
             }
@@ -216,13 +224,14 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
                 block::accumulate(columns, m, y, sums);
             }
         });
+        moments.copy_from_slice(&partial);
     }
 
     /// y = r + γ backup(s′) of the transition that starts at each row; 0 where none does.
     pub fn target_rows(&self, weights: &[f64], discount: f64, backup: Backup<'_>) -> Vec<f64> {
         let (mut block, mut q) = (self.block(), vec![0.0; self.actions * self.block_rows]);
-        let mut values = vec![0.0; self.views.len() / self.width + 1];
-        for (start, m) in self.blocks(0..self.views.len() / self.width) {
+        let mut values = vec![0.0; self.rows() + 1];
+        for (start, m) in self.blocks(0..self.rows()) {
             let columns = block.fill(self, start, m);
             self.values(columns, weights, backup, start, &mut values[start..start + m], &mut q[..self.actions * m]);
         }
@@ -256,8 +265,7 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
     /// It is the matrix C of the linear iteration w ← G⁻¹(Σ φr + γ C w) that [`targets`](Self::targets) performs without forming it.
     pub fn successors(&self, probabilities: &[f64]) -> Vec<f64> {
         let (d, k) = (self.features.count(), self.actions);
-        let mut sums = vec![0.0; k * d * k * d];
-        self.tasks(&mut sums, |first, last, sums| {
+        self.tasks(k * d * k * d, |first, last, sums| {
             let (mut block, mut following) = (self.block(), self.block());
             let mut expected = vec![0.0; k * d * self.block_rows];
             let mut taken = vec![0.0; k * d * self.block_rows];
@@ -278,16 +286,15 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
                 }
                 block::accumulate(expected, m, taken, sums);
             }
-        });
-        sums
+        })
     }
 
     /// Working space for the features of a block.
-    fn block(&self) -> Block {
+    pub(super) fn block(&self) -> Block {
         let space = vec![0.0; self.features.count() * self.block_rows + LINE_NUMBERS];
         // The standard library may decline to say where a line begins; any start is right, and some are slower.
         let start = space.as_ptr().align_offset(LINE).min(LINE_NUMBERS);
-        Block { space, start }
+        Block { space, views: Vec::with_capacity(self.width * self.block_rows), start }
     }
 
     /// `of(i)` where row i of the block takes the action, 0 elsewhere.
@@ -310,7 +317,7 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
         }
     }
 
-    /// The backed-up value of each row of a block; `q` is working space, one number per action and row.
+    /// The backed-up value of each row of a block; `q` is working space, a number an action and row.
     fn values(
         &self,
         columns: &[f64],
@@ -353,20 +360,37 @@ impl<'a, F: FeatureMap> Sweep<'a, F> {
         values.iter_mut().for_each(|v| *v = v.clamp(low, high));
     }
 
-    /// Runs `work(first row, last row, sums)` over tasks of rows and adds their sums to `total` in order.
-    fn tasks(&self, total: &mut [f64], work: impl Fn(usize, usize, &mut [f64]) + Sync) {
-        let (rows, size) = (self.rows(), total.len());
-        let mut sums = vec![0.0; rows.div_ceil(TASK_ROWS) * size];
+    /// What `work(task, its rows)` answers, in the order of tasks.
+    pub(super) fn map_tasks<T: Send>(&self, work: impl Fn(usize, Range<usize>) -> T + Sync) -> Vec<T> {
+        let rows = self.rows();
+        let run = |task: usize| work(task, task * TASK_ROWS..((task + 1) * TASK_ROWS).min(rows));
+        match rows.div_ceil(TASK_ROWS) {
+            0 | 1 => vec![run(0)],
+            tasks => (0..tasks).into_par_iter().map(run).collect(),
+        }
+    }
+
+    /// Runs `work(first row, last row, sums)` over tasks of rows and adds the sums up in order.
+    fn tasks(&self, size: usize, work: impl Fn(usize, usize, &mut [f64]) + Sync) -> Vec<f64> {
+        let rows = self.rows();
+        let tasks = rows.div_ceil(TASK_ROWS).max(1);
+        let mut sums = vec![0.0; tasks * size];
         let run = |(task, sums): (usize, &mut [f64])| {
             let first = task * TASK_ROWS;
             work(first, (first + TASK_ROWS).min(rows), sums);
         };
-        match rows.div_ceil(TASK_ROWS) {
-            1 => run((0, &mut sums)),
-            _ => sums.par_chunks_mut(size).enumerate().for_each(run),
+        if tasks == 1 {
+            run((0, &mut sums));
+        } else {
+            sums.par_chunks_mut(size).enumerate().for_each(run);
         }
-        for partial in sums.chunks_exact(size) {
-            total.iter_mut().zip(partial).for_each(|(sum, x)| *sum += x);
+        let (total, others) = sums.split_at_mut(size);
+        for partial in others.chunks_exact(size) {
+            for (t, p) in total.iter_mut().zip(partial) {
+                *t += p;
+            }
         }
+        sums.truncate(size);
+        sums
     }
 }

@@ -2,6 +2,7 @@
 
 mod action_value;
 mod agent;
+mod choice_sums;
 pub mod features;
 mod fitted_q;
 mod fitted_q_pass;
@@ -14,5 +15,5 @@ pub use fitted_q::{Clipping, FittedQ, FittedQError, Outcome, Settings, fitted_q_
 pub use policy::{Behaviour, Greedy, Policy, UniformlyRandom};
 
 pub use fitted_q::check;
-pub use fitted_q_pass::{Backup, Sweep, TASK_ROWS};
+pub use fitted_q_pass::{Backup, Sweep};
 pub use regressions::{Progress, Regressions, Stopping, divergence_limit};

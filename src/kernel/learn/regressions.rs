@@ -170,6 +170,13 @@ impl Regressions {
         movement
     }
 
+    /// A typical size of each feature: its largest root mean square among the actions, or 1 where it was always 0.
+    pub fn feature_sizes(&self) -> Vec<f64> {
+        let d = self.scale.len() / self.actions.len();
+        let largest = |j: usize| self.scale.iter().skip(j).step_by(d).fold(0.0f64, |m, s| m.max(*s));
+        (0..d).map(largest).map(|size| if size > 0.0 { size } else { 1.0 }).collect()
+    }
+
     /// The largest condition number among the actions, columns scaled.
     pub fn condition(&self) -> f64 {
         self.actions.iter().map(Regression::condition).fold(1.0, f64::max)
@@ -179,6 +186,30 @@ impl Regressions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::learn::features::OneHot;
+    use crate::people::{Labels, PanelBuilder, Person};
+    use crate::preprocess::{Experience, StateOnly, Unaware, batch};
+
+    /// Two people at the points 0, 1 and 2: five transitions with action 0, at 0, 0, 1, 0 and 1, and three with action 1, at 1, 1 and 0.
+    fn people() -> Experience<StateOnly> {
+        let mut builder = PanelBuilder::new(Labels::numbered(1), Labels::numbered(2), 1).unwrap();
+        let first: (&[f64], &[u32]) = (&[0.0, 0.0, 1.0, 1.0, 2.0], &[0, 0, 0, 1]);
+        let second: (&[f64], &[u32]) = (&[1.0, 0.0, 0.0, 1.0, 2.0], &[1, 1, 0, 0]);
+        for (id, (states, actions)) in [("a", first), ("b", second)] {
+            builder.push(Person { id, level: 0, states, actions, rewards: &[0.5; 4] }).unwrap();
+        }
+        batch(&Unaware { state_dim: 1 }, &builder.finish()).unwrap()
+    }
+
+    #[test]
+    fn a_features_size_is_its_largest_root_mean_square_and_one_where_it_never_shows() {
+        let points = OneHot::new(vec![vec![0.0], vec![1.0], vec![2.0]]).unwrap();
+        let data = people();
+        let sizes = Regressions::new(&Sweep::new(&data, &points, |r| r)).feature_sizes();
+        let expected = [(3.0f64 / 5.0).sqrt(), (2.0f64 / 3.0).sqrt(), 1.0];
+        sizes.iter().zip(expected).for_each(|(x, y)| assert!((x - y).abs() < 1e-15, "{sizes:?} and {expected:?}"));
+        assert_eq!(sizes.len(), 3);
+    }
 
     #[test]
     fn the_limit_is_a_million_times_what_rewards_of_one_more_can_add_up_to() {

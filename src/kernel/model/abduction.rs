@@ -15,28 +15,15 @@ pub struct PanelNoise {
 
 /// [`abduct`](super::abduct) for everybody: the people of one level go through the mechanism as one block.
 pub fn abduct_panel(mechanism: &(impl Mechanism + ?Sized), panel: &Panel) -> PanelNoise {
-    let mut noise = PanelNoise { states: panel.states().to_vec(), rewards: panel.rewards().to_vec() };
-    abduct_outcomes(mechanism, panel, &mut [&mut noise.states], &mut noise.rewards);
-    noise
-}
-
-/// Outcomes of everybody, replaced by the noise that led to them from the recorded state before; several at once share their means.
-pub(super) fn abduct_outcomes(
-    mechanism: &(impl Mechanism + ?Sized),
-    panel: &Panel,
-    states: &mut [&mut [f64]],
-    rewards: &mut [f64],
-) {
     let p = panel.state_dim();
-    let (mut step, mut block) = (Step::default(), vec![]);
+    let mut noise = PanelNoise { states: panel.states().to_vec(), rewards: panel.rewards().to_vec() };
+    let mut step = Step::default();
     for level in 0..panel.levels().len() {
         let (mut before, mut actions) = (vec![], vec![]);
         let (mut decided, mut reached) = (vec![], vec![]);
         for i in (0..panel.people()).filter(|&i| panel.level_codes()[i] as usize == level) {
             let rows = panel.states_of(i);
-            for outcome in states.iter_mut() {
-                first_noise(mechanism, level, &mut outcome[rows.start * p..(rows.start + 1) * p]);
-            }
+            first_noise(mechanism, level, &mut noise.states[rows.start * p..(rows.start + 1) * p]);
             for (t, decision) in panel.decisions_of(i).enumerate() {
                 let row = rows.start + t;
                 before.extend_from_slice(&panel.states()[row * p..(row + 1) * p]);
@@ -46,23 +33,22 @@ pub(super) fn abduct_outcomes(
             }
         }
         step.prepare(mechanism, level, &before, &actions);
-        let mut own: Vec<f64> = decided.iter().map(|&decision| rewards[decision]).collect();
-        step.reward_noise(mechanism, level, &mut own);
-        decided.iter().zip(own).for_each(|(&decision, u)| rewards[decision] = u);
-        for outcome in states.iter_mut() {
-            // Where nothing was recorded after the last decision its own state stands in, and the result is thrown away.
-            block.clear();
-            for (now, next) in before.chunks_exact(p).zip(&reached) {
-                block.extend_from_slice(next.map_or(now, |row| &outcome[row * p..(row + 1) * p]));
-            }
-            step.state_noise(mechanism, level, &mut block);
-            for (u, row) in block.chunks_exact(p).zip(&reached) {
-                if let Some(row) = row {
-                    outcome[row * p..(row + 1) * p].copy_from_slice(u);
-                }
+        let mut rewards: Vec<f64> = decided.iter().map(|&decision| panel.rewards()[decision]).collect();
+        step.reward_noise(mechanism, level, &mut rewards);
+        decided.iter().zip(rewards).for_each(|(&decision, u)| noise.rewards[decision] = u);
+        // Where nothing was recorded after the last decision its own state stands in, and the result is thrown away.
+        let mut states: Vec<f64> = Vec::with_capacity(before.len());
+        for (now, next) in before.chunks_exact(p).zip(&reached) {
+            states.extend_from_slice(next.map_or(now, |row| &panel.states()[row * p..(row + 1) * p]));
+        }
+        step.state_noise(mechanism, level, &mut states);
+        for (u, row) in states.chunks_exact(p).zip(&reached) {
+            if let Some(row) = row {
+                noise.states[row * p..(row + 1) * p].copy_from_slice(u);
             }
         }
     }
+    noise
 }
 
 /// A mechanism's means alone: noise abducted from it are residuals, outcomes minus their means.

@@ -1,6 +1,6 @@
 //! A decision process as counterfactual inference sees it: its means, and the noise around them.
 
-use super::{NoiseLaw, Scale};
+use super::NoiseLaw;
 
 /// E(S₁ | Z), μₛ and μᵣ: all that counterfactual inference needs to know of a process whose noise is additive; and its
 /// [`NoiseLaw`] where the noise is not.
@@ -33,11 +33,6 @@ pub trait Mechanism: Send + Sync {
     fn noise(&self) -> Option<&dyn NoiseLaw> {
         None
     }
-
-    /// The scale on which each coordinate of the state is recorded, `None` for those that are recorded as they are; empty where all are.
-    fn scales(&self) -> &[Option<Scale>] {
-        &[]
-    }
 }
 
 impl<M: Mechanism + ?Sized> Mechanism for &M {
@@ -59,9 +54,6 @@ impl<M: Mechanism + ?Sized> Mechanism for &M {
     fn noise(&self) -> Option<&dyn NoiseLaw> {
         (**self).noise()
     }
-    fn scales(&self) -> &[Option<Scale>] {
-        (**self).scales()
-    }
 }
 
 impl<M: Mechanism + ?Sized> Mechanism for std::sync::Arc<M> {
@@ -82,9 +74,6 @@ impl<M: Mechanism + ?Sized> Mechanism for std::sync::Arc<M> {
     }
     fn noise(&self) -> Option<&dyn NoiseLaw> {
         (**self).noise()
-    }
-    fn scales(&self) -> &[Option<Scale>] {
-        (**self).scales()
     }
 }
 

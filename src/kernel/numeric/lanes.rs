@@ -179,6 +179,7 @@ macro_rules! vectors {
         }
     };
 }
+pub(super) use vectors;
 
 vectors! {
     /// Arithmetic on vectors of four numbers. Each operation is rounded once.

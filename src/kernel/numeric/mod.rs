@@ -1,17 +1,18 @@
-//! Least squares, random streams, quadrature and estimates: the arithmetic everything else stands on.
+//! Least squares, random streams, quadrature, estimates and slopes: the arithmetic everything else stands on.
 //!
 //! | question | file | oracle beside it |
 //! |---|---|---|
 //! | β minimising ‖y − Xβ‖, and is it unique? | [`least_squares()`] | NIST StRD certified values |
 //! | the same for many y, at one product each | [`Gram`] | the QR path |
-//! | the same with a penalty on each weight, or some of its columns first | `RidgeFactor`, `Eliminated` | Gaussian elimination |
+//! | the same with a penalty on each weight | `RidgeFactor` | Gaussian elimination |
 //! | the same for every weight of one penalty | `ridge_path` | the QR path |
 //! | Σ wⱼ columnⱼ and Xᵀy on blocks of rows | `block` | plain loops |
 //! | E f(U) for uniform or normal U | [`quadrature`] | moments in closed form |
 //! | mean and squares of numbers in parts | `moments` | hand-worked numbers |
 //! | which random numbers? | [`Stream`] | pinned literals |
 //! | mean and its error | [`Estimate`], [`Law`] | hand-worked samples |
-//! | weights of resampled people, and sums under many of them | `person_weights`, `WeightedSums` | moments of the exponential, a loop |
+//! | weights of resampled people | `person_weights` | moments of the exponential |
+//! | the rate α in error ≍ n^α | [`log_log_slope`] | exact power laws, and a wrong one |
 //! | is this what was written? | `Fingerprint` | published hashes |
 //! | how close is equal? | [`tolerance`] | — |
 
@@ -24,6 +25,7 @@ mod law;
 mod least_squares;
 mod moments;
 mod monomials;
+pub mod octets;
 mod packed;
 mod person_weights;
 pub mod quadrature;
@@ -32,12 +34,12 @@ mod ridge;
 pub mod ridge_path;
 mod row_factor;
 pub mod sequential;
+mod slope;
 pub mod small;
 mod streams;
 pub mod tolerance;
 mod triangle;
 pub mod vector_state;
-mod weighted_sums;
 
 pub use estimate::Estimate;
 pub use law::Law;
@@ -47,9 +49,8 @@ pub use least_squares::LeastSquaresRows;
 pub use moments::{Moments, column_moments};
 pub use monomials::Monomials;
 pub use quantile::Place;
-pub use ridge::{Eliminated, RidgeFactor, dot};
+pub use ridge::RidgeFactor;
 pub use row_factor::RowFactor;
-pub use weighted_sums::{WeightedSums, products_of_rows};
 
 pub use fingerprint::Fingerprint;
 pub use gram::{Gram, GramFactor, GramRefusal};
@@ -58,4 +59,5 @@ pub use monomials::TooManyMonomials;
 pub use packed::{Packed, PackedError};
 pub use person_weights::person_weights;
 pub use quantile::quantile;
+pub use slope::{SlopeError, SlopeFit, log_log_slope};
 pub use streams::{fill_standard_normal, fill_uniform, uniform_index};

@@ -13,7 +13,6 @@
 //! mirror images, so that odd moments vanish exactly.
 
 use libm::erfc;
-use statrs::distribution::{ContinuousCDF, Normal};
 use std::f64::consts::{PI, SQRT_2};
 
 /// Nodes and weights of a quadrature rule, nodes ascending.
@@ -155,23 +154,6 @@ pub fn normal_cdf(x: f64) -> f64 {
     erfc(-x / SQRT_2) / 2.0
 }
 
-/// The number x between two bounds with Φ(x) = Φ(low) + v (Φ(high) − Φ(low)): a draw of N(0, 1) within them, where v is uniform on (0, 1).
-///
-/// # Precision
-/// Bounds above 0 are turned to the left tail, where small probabilities keep their precision. Where even there nothing is left between the
-/// bounds, x is the one nearer to 0.
-pub fn normal_between(low: f64, high: f64, v: f64) -> f64 {
-    if low > 0.0 {
-        return -normal_between(-high, -low, 1.0 - v);
-    }
-    let (below, above) = (normal_cdf(low), normal_cdf(high));
-    let p = below + v * (above - below);
-    if above <= below || p <= 0.0 {
-        return low.max(high.min(0.0));
-    }
-    Normal::standard().inverse_cdf(p).clamp(low, high)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,25 +238,6 @@ mod tests {
         let rule = gauss_legendre(2).on(-0.5, 3.0);
         assert!(close(rule.integrate(|x| x * x * x), (81.0 - 0.0625) / 4.0, ROUNDING));
         assert!(close(rule.integrate(|_| 1.0), 3.5, ROUNDING));
-    }
-
-    #[test]
-    fn a_draw_within_bounds_has_its_share_of_the_probability_between_them() {
-        let infinite = f64::INFINITY;
-        for (low, high) in [(-1.0, 2.0), (-infinite, -0.3), (0.4, infinite), (3.0, 3.5), (-9.0, -8.5), (6.0, 7.0)] {
-            for v in [1e-9, 0.1, 0.5, 0.93] {
-                let x = normal_between(low, high, v);
-                // In the tail of its own side.
-                let side = if low > 0.0 { -1.0 } else { 1.0 };
-                let p = |x: f64| normal_cdf(side * x);
-                let share = (p(x) - p(low)) / (p(high) - p(low));
-                // The inverse of Φ has ten digits.
-                assert!((low..=high).contains(&x) && (share - v).abs() < 1e-8, "{low}, {high}, {v}: {x}, {share}");
-            }
-        }
-        // Nothing is left there.
-        assert_eq!((normal_between(40.0, 41.0, 0.5), normal_between(-infinite, -50.0, 0.5)), (40.0, -50.0));
-        assert_eq!(normal_between(-infinite, infinite, 0.5), 0.0);
     }
 
     #[test]

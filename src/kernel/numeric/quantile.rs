@@ -1,4 +1,11 @@
-//! Quantiles.
+//! Quantiles, and the interval between two of them.
+
+/// The central share `confidence` of `values`.
+pub(super) fn central_interval(mut values: Vec<f64>, confidence: f64) -> (f64, f64) {
+    assert!(0.0 < confidence && confidence < 1.0, "confidence {confidence} is outside (0, 1)");
+    values.sort_by(f64::total_cmp);
+    (quantile(&values, 0.5 - confidence / 2.0), quantile(&values, 0.5 + confidence / 2.0))
+}
 
 /// Quantile of ascending values, linear between order statistics (type 7 of Hyndman and Fan, the default of R and
 /// NumPy).
@@ -90,5 +97,20 @@ mod tests {
     #[should_panic(expected = "share 1.1 is outside [0, 1]")]
     fn a_share_above_one_is_refused() {
         quantile(&[1.0], 1.1);
+    }
+
+    #[test]
+    fn the_interval_holds_the_central_share() {
+        let values: Vec<f64> = (0..=100).rev().map(f64::from).collect();
+        let (low, high) = central_interval(values, 0.9);
+        assert!(close(low, 5.0, ROUNDING) && close(high, 95.0, ROUNDING), "{low}, {high}");
+    }
+
+    #[test]
+    fn a_confidence_outside_the_open_unit_interval_is_refused() {
+        for confidence in [0.0, 1.0, -0.5, 1.2, f64::NAN] {
+            let refused = std::panic::catch_unwind(|| central_interval(vec![1.0, 2.0], confidence));
+            assert!(refused.is_err(), "{confidence} was accepted");
+        }
     }
 }

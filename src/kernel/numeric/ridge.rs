@@ -35,9 +35,7 @@ impl RidgeFactor {
         let d = penalties.len();
         assert_eq!(gram.len(), d * d, "a square matrix with a penalty for each row");
         let mut lower = gram.to_vec();
-        penalties.iter().enumerate().for_each(|(j, penalty)| lower[j * d + j] += penalty);
-        // What is left of a pivot below this is rounding error of the subtraction.
-        dispatch(Eliminate { lower: &mut lower, size: d, pivots: d, least: d as f64 * f64::EPSILON })?;
+        dispatch(Factor { lower: &mut lower, penalties })?;
         let mut upper = Vec::with_capacity(d * d);
         for column in 0..d {
             upper.extend(lower.iter().skip(column).step_by(d));
@@ -94,94 +92,27 @@ impl RidgeFactor {
     }
 }
 
-/// A symmetric matrix whose first columns were eliminated.
-///
-/// # Equation
-/// ```text
-/// ⎡A  Bᵀ⎤   ⎡L  0⎤ ⎡Lᵀ  Vᵀ⎤
-/// ⎣B  C ⎦ = ⎣V  I⎦ ⎣0   S ⎦,   V = B L⁻ᵀ,   S = C − VVᵀ = C − B A⁻¹ Bᵀ
-/// ```
-/// With right-hand sides as the last rows it solves a system in two parts: S is what is left to solve once the first unknowns are expressed by
-/// the others, and [`substitute`](Self::substitute) finds these afterwards.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Eliminated {
-    size: usize,
-    pivots: usize,
-    lower: Vec<f64>,
-}
-
-impl Eliminated {
-    /// Eliminates the first `pivots` columns of a matrix of which the lower half is read (row-major, square); `None` when less than the share
-    /// `least` of some column's square is left once those before it are known.
-    ///
-    /// # Panics
-    /// If the matrix is no square of at least `pivots` rows.
-    pub fn new(mut lower: Vec<f64>, pivots: usize, least: f64) -> Option<Self> {
-        let size = lower.len().isqrt();
-        assert!(size * size == lower.len() && pivots <= size, "a square matrix of at least {pivots} rows");
-        dispatch(Eliminate { lower: &mut lower, size, pivots, least }).ok()?;
-        Some(Self { size, pivots, lower })
-    }
-
-    /// Row i of S as far as its diagonal.
-    pub fn rest(&self, i: usize) -> &[f64] {
-        let start = (self.pivots + i) * self.size + self.pivots;
-        &self.lower[start..=start + i]
-    }
-
-    /// The eliminated unknowns x of the right-hand side in row `right` of S, where the first of the others are known.
-    ///
-    /// # Equation
-    /// ```text
-    /// Lᵀ x = v_right − Σⱼ knownⱼ vⱼ
-    /// ```
-    pub fn substitute(&self, right: usize, known: &[f64]) -> Vec<f64> {
-        let row = |i: usize| &self.lower[i * self.size..i * self.size + self.pivots];
-        let mut x = row(self.pivots + right).to_vec();
-        for (j, known) in known.iter().enumerate() {
-            x.iter_mut().zip(row(self.pivots + j)).for_each(|(x, v)| *x -= known * v);
-        }
-        for i in (0..self.pivots).rev() {
-            x[i] /= row(i)[i];
-            let (before, own) = x.split_at_mut(i);
-            before.iter_mut().zip(row(i)).for_each(|(x, l)| *x -= own[0] * l);
-        }
-        x
-    }
-}
-
 /// Rows of a factor, or columns of its inverse, that are computed side by side. Each depends on those before it, but not on its
 /// neighbours: alone, a processor would wait for one sum before it can go on with the next.
 const ABREAST: usize = 8;
 
-/// Replaces the lower half of a matrix by its Cholesky factor as far as `pivots` goes: see [`Eliminated`].
-struct Eliminate<'a> {
+/// Replaces the lower half of a matrix, with penalties added to its diagonal, by its Cholesky factor.
+struct Factor<'a> {
     lower: &'a mut [f64],
-    size: usize,
-    pivots: usize,
-    /// The least share of a column's square that must be left of it.
-    least: f64,
+    penalties: &'a [f64],
 }
 
-impl Work for Eliminate<'_> {
+impl Work for Factor<'_> {
     type Output = Result<(), usize>;
 
     #[inline(always)]
     fn run<Q: Quad>(self, quad: Q) -> Result<(), usize> {
-        let Self { lower, size, pivots, least } = self;
-        let mut first = 0;
-        while first + ABREAST <= pivots {
-            factor_rows::<Q, ABREAST>(quad, lower, size, first, least)?;
+        let (d, mut first) = (self.penalties.len(), 0);
+        while first + ABREAST <= d {
+            factor_rows::<Q, ABREAST>(quad, self.lower, self.penalties, first)?;
             first += ABREAST;
         }
-        (first..pivots).try_for_each(|row| factor_rows::<Q, 1>(quad, lower, size, row, least))?;
-        first = pivots;
-        while first + ABREAST <= size {
-            reduce_rows::<Q, ABREAST>(quad, lower, size, first, pivots);
-            first += ABREAST;
-        }
-        (first..size).for_each(|row| reduce_rows::<Q, 1>(quad, lower, size, row, pivots));
-        Ok(())
+        (first..d).try_for_each(|row| factor_rows::<Q, 1>(quad, self.lower, self.penalties, row))
     }
 }
 
@@ -190,11 +121,18 @@ impl Work for Eliminate<'_> {
 fn factor_rows<Q: Quad, const R: usize>(
     quad: Q,
     lower: &mut [f64],
-    d: usize,
+    penalties: &[f64],
     first: usize,
-    least: f64,
 ) -> Result<(), usize> {
-    solve_rows::<Q, R>(quad, lower, d, first, first);
+    let d = penalties.len();
+    let (above, rest) = lower.split_at_mut(first * d);
+    for j in 0..first {
+        let (row, pivot) = (&above[j * d..j * d + j], above[j * d + j]);
+        let known = dots::<Q, R>(quad, std::array::from_fn(|r| &rest[r * d..r * d + j]), [row; R]);
+        for (r, known) in known.into_iter().enumerate() {
+            rest[r * d + j] = (rest[r * d + j] - known) / pivot;
+        }
+    }
     for i in first..first + R {
         let (above, rest) = lower.split_at_mut(i * d);
         let row = &mut rest[..d];
@@ -202,9 +140,10 @@ fn factor_rows<Q: Quad, const R: usize>(
             let known = dot(&row[..j], &above[j * d..j * d + j]);
             row[j] = (row[j] - known) / above[j * d + j];
         }
-        let diagonal = row[i];
+        let diagonal = row[i] + penalties[i];
         let pivot = diagonal - dot(&row[..i], &row[..i]);
-        let independent = pivot > least * diagonal;
+        // What is left of the pivot below this is rounding error of the subtraction.
+        let independent = pivot > d as f64 * f64::EPSILON * diagonal;
         if !independent || !pivot.is_finite() {
             return Err(i);
         }
@@ -212,36 +151,6 @@ fn factor_rows<Q: Quad, const R: usize>(
         row[i + 1..].fill(0.0);
     }
     Ok(())
-}
-
-/// Rows `first` to `first + R` below the factor's: V = B L⁻ᵀ, and C − VVᵀ as far as the diagonal.
-#[inline(always)]
-fn reduce_rows<Q: Quad, const R: usize>(quad: Q, lower: &mut [f64], d: usize, first: usize, pivots: usize) {
-    solve_rows::<Q, R>(quad, lower, d, first, pivots);
-    let (above, rest) = lower.split_at_mut(first * d);
-    for j in pivots..first {
-        let row = &above[j * d..j * d + pivots];
-        let known = dots::<Q, R>(quad, std::array::from_fn(|r| &rest[r * d..r * d + pivots]), [row; R]);
-        known.into_iter().enumerate().for_each(|(r, known)| rest[r * d + j] -= known);
-    }
-    for r in 0..R {
-        for q in 0..=r {
-            rest[r * d + first + q] -= dot(&rest[r * d..r * d + pivots], &rest[q * d..q * d + pivots]);
-        }
-    }
-}
-
-/// The first `columns` entries of rows `first` to `first + R`, from those of the factor's rows above.
-#[inline(always)]
-fn solve_rows<Q: Quad, const R: usize>(quad: Q, lower: &mut [f64], d: usize, first: usize, columns: usize) {
-    let (above, rest) = lower.split_at_mut(first * d);
-    for j in 0..columns {
-        let (row, pivot) = (&above[j * d..j * d + j], above[j * d + j]);
-        let known = dots::<Q, R>(quad, std::array::from_fn(|r| &rest[r * d..r * d + j]), [row; R]);
-        for (r, known) in known.into_iter().enumerate() {
-            rest[r * d + j] = (rest[r * d + j] - known) / pivot;
-        }
-    }
 }
 
 /// The diagonal of (L Lᵀ)⁻¹.
@@ -312,8 +221,7 @@ fn dots<Q: Quad, const R: usize>(quad: Q, x: [&[f64]; R], y: [&[f64]; R]) -> [f6
 }
 
 /// Σ xᵢyᵢ in four running sums, which the processor adds side by side.
-#[inline]
-pub fn dot(x: &[f64], y: &[f64]) -> f64 {
+fn dot(x: &[f64], y: &[f64]) -> f64 {
     finish([0.0; LANES], x, y)
 }
 
@@ -393,9 +301,7 @@ mod tests {
         let factor = RidgeFactor::new(&gram, &penalties).unwrap();
         let mut alone = gram.clone();
         let portable = crate::numeric::lanes::Portable;
-        (0..d).for_each(|j| alone[j * d + j] += penalties[j]);
-        let least = d as f64 * f64::EPSILON;
-        (0..d).for_each(|row| factor_rows::<_, 1>(portable, &mut alone, d, row, least).unwrap());
+        (0..d).for_each(|row| factor_rows::<_, 1>(portable, &mut alone, &penalties, row).unwrap());
         assert_eq!(factor.lower, alone);
         assert!((0..d * d).all(|at| factor.upper[at] == alone[at % d * d + at / d]));
         let mut column = vec![0.0; d];
@@ -412,46 +318,5 @@ mod tests {
         // A matrix that fails in the middle of a group has no factor.
         gram[(ABREAST + 2) * d + ABREAST + 2] = -1.0;
         assert_eq!(RidgeFactor::up_to_dependence(&gram, &penalties), Err(ABREAST + 2));
-    }
-
-    /// 21 unknowns of which 11 are eliminated, and 9 right-hand sides: whole groups of rows and some over, above and below.
-    #[test]
-    fn a_system_in_two_parts_has_the_solution_of_the_whole() {
-        let (d, pivots, rights) = (21, 11, 9);
-        let x: Vec<f64> = (0..40 * d).map(|i| (1.3 * i as f64).sin() + 0.1 * (0.7 * (i * i) as f64).cos()).collect();
-        let mut gram = vec![0.0; d * d];
-        for row in x.chunks_exact(d) {
-            (0..d * d).for_each(|at| gram[at] += row[at / d] * row[at % d]);
-        }
-        let right = |k: usize, j: usize| (0.4 * k as f64 + 1.1 * j as f64).cos();
-        let size = d + rights;
-        let mut lower = vec![0.0; size * size];
-        (0..d * d).for_each(|at| lower[at / d * size + at % d] = gram[at]);
-        (0..rights * d).for_each(|at| lower[(d + at / d) * size + at % d] = right(at / d, at % d));
-        let first = Eliminated::new(lower, pivots, 1e-12).unwrap();
-        let left = size - pivots;
-        let mut rest = vec![0.0; left * left];
-        (0..left).for_each(|i| rest[i * left..=i * left + i].copy_from_slice(first.rest(i)));
-        let second = Eliminated::new(rest, d - pivots, 1e-12).unwrap();
-        for k in 0..rights {
-            let b: Vec<f64> = (0..d).map(|j| right(k, j)).collect();
-            let expected = small::solve(&gram, &b).unwrap();
-            let last = second.substitute(k, &[]);
-            let found = [first.substitute(d - pivots + k, &last), last].concat();
-            for (x, y) in found.iter().zip(&expected) {
-                assert!((x - y).abs() < 1e-10, "{x} and {y}");
-            }
-            // −bᵀG⁻¹b stands on the diagonal of what is left.
-            assert!((second.rest(k)[k] + small::dot(&b, &expected)).abs() < 1e-10);
-        }
-    }
-
-    #[test]
-    fn a_column_of_which_too_little_is_left_is_not_eliminated() {
-        // Of the second column the share 1 − 0.8² = 0.36 is left.
-        let matrix = vec![1.0, 0.0, 0.8, 1.0];
-        assert!(Eliminated::new(matrix.clone(), 2, 0.35).is_some());
-        assert!(Eliminated::new(matrix.clone(), 2, 0.37).is_none());
-        assert!(Eliminated::new(matrix, 1, 0.37).is_some());
     }
 }

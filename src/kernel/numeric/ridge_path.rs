@@ -125,6 +125,41 @@ impl RidgePath {
         (0..wanted.len()).flat_map(|k| b.col(k).iter().chain(c.col(k).iter()).copied().collect::<Vec<_>>()).collect()
     }
 
+    /// By how much the solution moves when the penalty pulls c towards e/√w instead of 0.
+    ///
+    /// # Equation
+    /// ```text
+    /// min ‖X₀b + X₁c‖² + ‖√w c − e‖²:   c = (S + wI)⁻¹ √w e = (v − Zᵀ(K + wI)⁻¹Zv)/w with v = √w e,   b = −G₀₀⁻¹ G₀₁ c
+    /// ```
+    ///
+    /// # Panics
+    /// If e has not one number for each penalised column, or w ≤ 0.
+    pub fn towards(&self, weight: f64, e: &[f64]) -> Vec<f64> {
+        assert!(weight > 0.0 && e.len() == self.cross.ncols(), "{} numbers, weight {weight}", e.len());
+        let v = Mat::from_fn(e.len(), 1, |i, _| weight.sqrt() * e[i]);
+        let solved = |mut right: Mat<f64>| {
+            self.reduced.rotate_transposed(right.as_mut());
+            let column = self.reduced.solve(weight, right.col(0).iter().copied().collect());
+            let mut found = Mat::from_fn(column.len(), 1, |i, _| column[i]);
+            self.reduced.rotate(found.as_mut());
+            found
+        };
+        let c = match &self.rows {
+            None => solved(v),
+            Some(z) => {
+                let mut seen = Mat::zeros(z.nrows(), 1);
+                product(seen.as_mut(), Accum::Replace, z.as_ref(), v.as_ref(), 1.0);
+                let mut c = v;
+                product(c.as_mut(), Accum::Add, z.transpose(), solved(seen).as_ref(), -1.0);
+                c.col_mut(0).iter_mut().for_each(|c| *c /= weight);
+                c
+            }
+        };
+        let mut b = Mat::zeros(self.free, 1);
+        product(b.as_mut(), Accum::Replace, self.cross.as_ref(), c.as_ref(), -1.0);
+        b.col(0).iter().chain(c.col(0).iter()).copied().collect()
+    }
+
     /// How many free parameters a fit with weight w amounts to: the free columns and Σ μ/(μ + w) over the eigenvalues of S.
     pub fn degrees(&self, weight: f64) -> f64 {
         let size = self.reduced.size() as f64;
@@ -298,16 +333,16 @@ mod tests {
         (0..n).flat_map(|i| (0..12).map(move |j| entry(i, j))).collect()
     }
 
-    /// QR of the rows with √w I below the penalised columns.
-    fn by_rows(rows: &[f64], output: usize, weight: f64) -> Vec<f64> {
+    /// QR of the rows with √w I below the penalised columns, whose targets are e.
+    fn by_rows(rows: &[f64], output: usize, weight: f64, e: [f64; 7]) -> Vec<f64> {
         let (mut x, mut y) = (Vec::new(), Vec::new());
         for row in rows.chunks_exact(12) {
             x.extend_from_slice(&row[..10]);
             y.push(row[10 + output]);
         }
-        for j in 0..7 {
+        for (j, e) in e.into_iter().enumerate() {
             x.extend((0..10).map(|k| if k == 3 + j { weight.sqrt() } else { 0.0 }));
-            y.push(0.0);
+            y.push(e);
         }
         least_squares(&x, &y, 10, 1).unwrap().coefficients
     }
@@ -324,10 +359,30 @@ mod tests {
             {
                 let found = path.solutions(&wanted);
                 for (found, &(output, weight)) in found.chunks_exact(10).zip(&wanted) {
-                    let expected = by_rows(&rows, output, weight);
+                    let expected = by_rows(&rows, output, weight, [0.0; 7]);
                     // μ/w is at most 4e5.
                     for (a, b) in found.iter().zip(&expected) {
                         approx::assert_relative_eq!(a, b, max_relative = 1e-8, epsilon = 1e-9);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_penalty_that_pulls_elsewhere_moves_the_dense_solution_in_both_forms() {
+        let e = [0.3, -1.2, 0.0, 2.0, 0.7, -0.4, 1.1];
+        for n in [5, 9, 40] {
+            let rows = rows(n);
+            let mut gram = Gram::new(12);
+            gram.add_rows(&rows);
+            for path in
+                [RidgePath::of_gram(gram.matrix(), 12, 3, 2).unwrap(), RidgePath::of_rows(&rows, 12, 3, 2).unwrap()]
+            {
+                for weight in [40.0, 0.3] {
+                    let (there, here) = (by_rows(&rows, 1, weight, e), by_rows(&rows, 1, weight, [0.0; 7]));
+                    for (moved, (a, b)) in path.towards(weight, &e).iter().zip(there.iter().zip(&here)) {
+                        approx::assert_relative_eq!(*moved, a - b, max_relative = 1e-9, epsilon = 1e-10);
                     }
                 }
             }
@@ -363,7 +418,7 @@ mod tests {
                 .map(|i| {
                     let mut own = rows.clone();
                     own.chunks_exact_mut(12).enumerate().for_each(|(k, row)| row[10] = f64::from(u8::from(k == i)));
-                    let b = by_rows(&own, 0, weight);
+                    let b = by_rows(&own, 0, weight, [0.0; 7]);
                     rows[i * 12..i * 12 + 10].iter().zip(&b).map(|(x, b)| x * b).sum::<f64>()
                 })
                 .sum();

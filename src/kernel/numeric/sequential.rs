@@ -2,7 +2,7 @@
 //!
 //! The methods of faer's matrices (`svd()`, `partial_piv_lu()`, …) take the global number of threads and split their sums accordingly, so that
 //! the last digits depend on the machine: weights moved by 2e-9 between one thread and two. Here `Par::Seq` is written out, and
-//! `tests/repository/architecture.rs` fails when a method that does not say it is called anywhere else.
+//! `tests/architecture.rs` fails when a method that does not say it is called anywhere else.
 
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};

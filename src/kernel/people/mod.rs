@@ -2,10 +2,8 @@
 
 mod blocks;
 mod labels;
-mod order;
 mod panel;
 
 pub use blocks::{Blocks, BlocksError, People, Shape, try_each};
 pub use labels::{Labels, PRODUCT, Part, key};
-pub use order::{folds, folds_of, hash_of, hash_under, in_order};
 pub use panel::{Panel, PanelBuilder, PanelError, Person, Stored};

@@ -146,40 +146,21 @@ fn fold<P: Preprocessor>(
 }
 
 impl<V: View> Experience<V> {
-    /// The experiences of parts of the people in one, each person at the place that stands beside the part.
+    /// Experiences of different people, one after another.
     ///
     /// # Panics
-    /// If there are no parts, if they differ in width or number of actions, or if places are not 0, …, N − 1.
-    pub fn put_together(parts: &[(Vec<usize>, Self)]) -> Self {
-        let (width, actions_count) = (parts[0].1.width, parts[0].1.actions_count);
-        let mut everybody: Vec<(usize, &Self, usize)> = Vec::new();
-        for (places, part) in parts {
-            assert_eq!(
-                (width, actions_count, places.len()),
-                (part.width, part.actions_count, part.people()),
-                "parts of one kind"
-            );
-            everybody.extend(places.iter().enumerate().map(|(own, &place)| (place, part, own)));
-        }
-        everybody.sort_unstable_by_key(|(place, ..)| *place);
-        let mut all = Self {
-            width,
-            actions_count,
-            view_start: vec![0],
-            decision_start: vec![0],
-            views: vec![],
-            actions: vec![],
-            rewards: vec![],
-            kind: PhantomData,
-        };
-        for (i, (place, part, own)) in everybody.into_iter().enumerate() {
-            assert_eq!(i, place, "a place for each person");
-            let (views, decisions) = (part.views_of(own), part.decisions_of(own));
-            all.views.extend_from_slice(&part.views[views.start * width..views.end * width]);
-            all.actions.extend_from_slice(&part.actions[decisions.clone()]);
-            all.rewards.extend_from_slice(&part.rewards[decisions]);
-            all.view_start.push(all.views.len() / width);
-            all.decision_start.push(all.actions.len());
+    /// If there are none, or if they differ in width or number of actions.
+    pub fn concatenate(parts: Vec<Self>) -> Self {
+        let mut parts = parts.into_iter();
+        let mut all = parts.next().expect("something to concatenate");
+        for part in parts {
+            assert_eq!((all.width, all.actions_count), (part.width, part.actions_count), "experiences of one kind");
+            let (rows, decisions) = (all.views.len() / all.width, all.actions.len());
+            all.view_start.extend(part.view_start[1..].iter().map(|start| rows + start));
+            all.decision_start.extend(part.decision_start[1..].iter().map(|start| decisions + start));
+            all.views.extend(part.views);
+            all.actions.extend(part.actions);
+            all.rewards.extend(part.rewards);
         }
         all
     }

@@ -7,7 +7,7 @@ use crate::estimate::FittedNoise;
 use crate::fair::{Audit, JUDGED, Preprocessed};
 use crate::kernel::people::Panel;
 use crate::report::Table;
-use crate::report::number::{p_value, plain, with_bounds};
+use crate::report::number::{plain, with_bounds};
 use crate::report::plot::{Axis, Chart, Ink, Series, Span};
 
 /// Share at which intervals hold.
@@ -47,7 +47,7 @@ pub fn worth(name: &str, audit: &Audit) -> Table {
 
 /// The CF metric of several policies: estimate, interval, upper bound, and the lower bound that assumes no mechanism.
 pub fn fairness<'a>(audits: impl IntoIterator<Item = (&'a str, &'a Audit)>) -> Table {
-    let caption = "CF metric of deployment: the share of decisions that differ between a person's worlds, followed under the policy's own decisions. The interval and the upper \
+    let caption = "CF metric along recorded histories: the share of decisions that differ between a person's worlds. The interval and the upper \
                    bound hold if noise is as modelled; the lower bound (parity gap at the first decision) assumes no mechanism.";
     let mut table = Table::new(
         caption,
@@ -90,7 +90,7 @@ pub fn followers<'a>(audits: impl IntoIterator<Item = (&'a str, &'a Audit)>) -> 
 /// The CF metric of several policies against the correlation of a person's noise between worlds.
 pub fn against_correlation<'a>(audits: impl IntoIterator<Item = (&'a str, Ink, &'a Audit)>) -> Chart {
     let x = Axis::linear("correlation ρ of a person's noise between worlds");
-    let mut chart = Chart::new("", x, Axis::linear("CF metric as recorded, with 95 % interval").from_zero());
+    let mut chart = Chart::new("", x, Axis::linear("CF metric, with 95 % interval").from_zero());
     for (name, ink, audit) in audits {
         let Some(sensitivity) = &audit.sensitivity else { continue };
         let curve = sensitivity.correlation.at.iter().zip(&sensitivity.correlation.metric);
@@ -145,6 +145,11 @@ pub fn noise_models(done: &Preprocessed, states: &[&str]) -> Table {
         table.push([format!("{name}{first}"), model, before, p_before, after, p_after, belief(check.verdict).into()]);
     }
     table
+}
+
+/// A p-value; how far below a ten-thousandth it is, nobody needs to know.
+fn p_value(p: f64) -> String {
+    if p < 1e-4 { "< 0.0001".into() } else { plain(p, 4) }
 }
 
 fn belief(verdict: Belief) -> &'static str {

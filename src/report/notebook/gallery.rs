@@ -1,7 +1,7 @@
 //! Drawings with their captions, alone or several as one: a cell has a single result, and panels belong together.
 
 use crate::report::plot::{Chart, Dumbbell};
-use crate::report::{Figure, escape, wrapped};
+use crate::report::{Figure, escape};
 
 /// Something that was drawn.
 pub trait Picture {
@@ -135,6 +135,23 @@ fn captioned(svg: &str, caption: &str) -> String {
     };
     let text: String = lines.iter().enumerate().map(line).collect();
     framed(width, height + room, &format!("{svg}<g class=\"caption\" data-height=\"{room}\">\n{text}</g>"))
+}
+
+/// Words in lines of at most so many letters.
+fn wrapped(text: &str, letters: usize) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.last_mut().expect("there is a first line");
+        if last.is_empty() {
+            last.push_str(word);
+        } else if last.chars().count() + 1 + word.chars().count() <= letters {
+            last.push(' ');
+            last.push_str(word);
+        } else {
+            lines.push(word.into());
+        }
+    }
+    lines
 }
 
 /// Width and height that an SVG of ours says it has.

@@ -95,7 +95,7 @@ pub fn rates(caption: &str, rates: &ActionRates, panel: &Panel) -> Table {
     table
 }
 
-/// How often each of two groups receives one action, one row per policy: `fig:real_action_percentage`.
+/// How often each of two groups receives one action, a row a policy: `fig:real_action_percentage`.
 pub fn shares<'a>(
     title: &str,
     panel: &Panel,

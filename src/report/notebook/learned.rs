@@ -6,7 +6,7 @@ use crate::estimate::Fitted;
 use crate::kernel::learn::FittedQ;
 use crate::kernel::people::Panel;
 use crate::report::Table;
-use crate::report::number::plain;
+use crate::report::number::{plain, significant, with_interval};
 
 impl Show for Fitted {
     fn content(&self) -> Content {
@@ -34,6 +34,29 @@ impl<V, F> Show for FittedQ<V, F> {
         table.push(["ended", &self.outcome.to_string()]);
         Content::table(&table)
     }
+}
+
+/// The name of an output of a mechanism.
+fn output(panel: &Panel, names: &[String], output: usize) -> String {
+    if output < panel.state_dim() {
+        names.get(output).cloned().unwrap_or_else(|| format!("state{}", output + 1))
+    } else {
+        "reward".into()
+    }
+}
+
+/// Does the spread of the noise depend on the level? One row an output; small p-values speak against additivity.
+pub fn dependence(diagnostics: &Diagnostics, panel: &Panel, states: &[String]) -> Table {
+    let caption =
+        "Mean absolute residual by level: under additivity one noise serves every level, and these are equal.";
+    let columns = ["output".to_string()].into_iter().chain(panel.levels().names().iter().cloned());
+    let mut table = Table::new(caption, 1, columns.chain(["χ²", "p"].map(String::from)));
+    for test in &diagnostics.dependence {
+        let spread = test.spread.iter().map(|s| with_interval(*s, 3));
+        let judged = [plain(test.statistic, 1), significant(test.p_value)];
+        table.push(std::iter::once(output(panel, states, test.output)).chain(spread).chain(judged));
+    }
+    table
 }
 
 /// How many counterfactual states of each level lie where that level has no data.

@@ -16,14 +16,17 @@ mod rules;
 
 pub use audited::{against_correlation, fairness, followers, noise_models, treated, worth};
 pub use check::{Check, largest_difference};
+pub(super) use claims::slope_chart;
+pub use claims::slope_panels;
 pub use gallery::{Captioned, Gallery, Picture};
 pub use grid::{rates_over_size, unfairness_by_strength};
 pub use judged::{comparison, rates, shares};
-pub use learned::support;
+pub use learned::{dependence, support};
 pub use people::worlds;
 pub use rules::{Followed, Rule, advantage, follow};
 
-use super::Table;
+use super::plot::{Chart, Dumbbell};
+use super::{Figure, Table};
 use crate::kernel::numeric::Estimate;
 use std::fmt;
 
@@ -90,7 +93,25 @@ impl Show for Table {
     }
 }
 
-impl<P: Picture> Show for P {
+impl Show for Chart {
+    fn content(&self) -> Content {
+        Content::picture(&self.svg(), &self.text())
+    }
+}
+
+impl Show for Dumbbell {
+    fn content(&self) -> Content {
+        Content::picture(&self.svg(), &self.text())
+    }
+}
+
+impl Show for Figure {
+    fn content(&self) -> Content {
+        Content::picture(&self.svg, &self.text())
+    }
+}
+
+impl Show for Gallery {
     fn content(&self) -> Content {
         Content::picture(&self.svg(), &self.text())
     }

@@ -2,8 +2,8 @@
 
 pub use super::{
     Captioned, Check, Content, Followed, Gallery, OrStop, Picture, Rule, Show, advantage, against_correlation,
-    comparison, fairness, follow, followers, largest_difference, noise_models, rates, rates_over_size, shares, support,
-    treated, unfairness_by_strength, worlds, worth,
+    comparison, dependence, fairness, follow, followers, largest_difference, noise_models, rates, rates_over_size,
+    shares, slope_panels, support, treated, unfairness_by_strength, worlds, worth,
 };
 pub use crate::estimate::{Basis, FitSettings, Fitted, OutputSet, Pooling, fit};
 pub use crate::fair::ActionValues;
@@ -31,5 +31,5 @@ pub use crate::theory::rules::{
     Alternatives, Paths, Replay, StrictUnfairness, distance_by_time, paths, strict_unfairness,
 };
 pub use crate::theory::theorems::{Claim, Limit, Row, Slope, examine, theorems};
-pub use crate::theory::{BestRule, Mistaken, Regret, RegretMeter};
+pub use crate::theory::{BestRule, Bounds, Mistaken, Regret, RegretMeter, bounds};
 pub use std::sync::Arc;

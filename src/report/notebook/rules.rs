@@ -32,13 +32,13 @@ impl Rule {
         Self::new(name, Deployed::new(reader.clone(), Greedy(q)))
     }
 
-    /// One coin per person: with probability `weight` the second policy treats them throughout, else the first.
+    /// One coin a person: with probability `weight` the second policy treats them throughout, else the first.
     pub fn episode_mixture(first: &Self, second: &Self, weight: f64) -> Self {
         let mixed = EpisodeMixture { first: first.agent.clone(), second: second.agent.clone(), weight };
         Self::new(&format!("{}, {} with probability {weight}", first.name, second.name), mixed)
     }
 
-    /// One coin per decision.
+    /// One coin a decision.
     pub fn step_mixture(first: &Self, second: &Self, weight: f64) -> Self {
         let mixed = StepMixture { first: first.agent.clone(), second: second.agent.clone(), weight };
         Self::new(&format!("{}, {} at a share {weight} of decisions", first.name, second.name), mixed)
@@ -77,7 +77,7 @@ impl Followed {
     /// If no policy has that name.
     pub fn of(&self, name: &str) -> &Evaluation {
         let found = self.found.iter().find(|(n, _)| n == name);
-        &found.unwrap_or_else(|| panic!("no policy is called {name}")).1
+        &found.unwrap_or_else(|| panic!("nobody is called {name}")).1
     }
 
     /// What was found, in the order of the policies.

@@ -9,40 +9,24 @@
 //! A method that is not part of a cell leaves its fields empty; one that could not be learned has [`NOT_LEARNED`] in them. Spreads within a cell are not kept.
 
 use crate::kernel::numeric::Estimate;
-use crate::report::comma_separated;
-use crate::reproduction::{Cell, Measured, Method, MethodOutcome, MethodResult, Record};
-use serde_json::{Map, Value};
+use crate::reproduction::{
+    Cell, Measured, Method, MethodOutcome, MethodResult, Record, RegretCell, SemiSynthetic, Synthetic,
+};
+use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 
 const NOT_LEARNED: &str = "x";
+const SYNTHETIC: [&str; 9] = ["world", "delta", "N", "T", "people", "decisions", "long", "learner", "seed"];
+const SEMI: [&str; 9] = ["study", "attribute", "eta", "N", "T", "people", "decisions", "learner", "seed"];
+const REGRET: [&str; 9] = ["world", "delta", "N", "T", "people", "decisions", "epsilon", "learner", "seed"];
 const PARTS: [&str; 6] = ["cf", "value", "long", "fair", "gained", "regret"];
-
-/// The fields of cells of all kinds and the columns that hold them, in the order of the columns.
-const COLUMNS: [(&str, &str); 13] = [
-    ("study", "study"),
-    ("attribute", "attribute"),
-    ("world", "world"),
-    ("strength", "delta"),
-    ("shift", "eta"),
-    ("people", "N"),
-    ("horizon", "T"),
-    ("evaluation_people", "people"),
-    ("evaluation_horizon", "decisions"),
-    ("long_horizon", "long"),
-    ("error", "epsilon"),
-    ("learner", "learner"),
-    ("seed", "seed"),
-];
-
-/// The fields that hold words; all others hold numbers.
-const WORDS: [&str; 4] = ["study", "attribute", "world", "learner"];
 
 /// The digits that are kept.
 pub(super) fn kept(x: f64) -> f64 {
     format!("{x:.8e}").parse().expect("a number that was just written")
 }
 
-/// The cells of one kind, in canonical order; splits of studies have no place here.
+/// The cells of one kind, in canonical order; studies' splits have no place here.
 pub(super) fn pack(records: &[Record]) -> String {
     let mut methods: Vec<Method> = Vec::new();
     // From the cells with the most methods, so that every cell finds its own in its own order.
@@ -58,58 +42,83 @@ pub(super) fn pack(records: &[Record]) -> String {
         all.any(|numbers| !matches!(numbers[part].as_str(), "" | NOT_LEARNED))
     };
     let parts: Vec<usize> = (0..PARTS.len()).filter(|&part| part < 3 || has(part)).collect();
-    let cells: Vec<Map<String, Value>> = records.iter().map(|record| fields(&record.cell)).collect();
-    let columns: Vec<(&str, &str)> =
-        COLUMNS.into_iter().filter(|(field, _)| cells.iter().any(|cell| cell.contains_key(*field))).collect();
-    let line = |(record, cell): (&Record, &Map<String, Value>)| {
-        let address = columns.iter().map(|(field, _)| cell.get(*field).map_or(String::new(), text));
-        let results = methods.iter().flat_map(|method| {
+    let mut lines: Vec<(String, Vec<String>)> = Vec::new();
+    let mut header: Vec<String> = Vec::new();
+    for record in records {
+        let (names, mut fields) = address(&record.cell);
+        if header.is_empty() {
+            let named = methods.iter().flat_map(|m| parts.iter().map(move |&part| format!("{m}.{}", PARTS[part])));
+            header = names.iter().map(|n| n.to_string()).chain(named).collect();
+        }
+        for method in &methods {
             let all = numbers(record, *method);
-            parts.iter().map(move |&part| all[part].clone())
-        });
-        (record.cell.key(), comma_separated::line(address.chain(results)))
-    };
-    let mut lines: Vec<(String, String)> = records.iter().zip(&cells).map(line).collect();
+            fields.extend(parts.iter().map(|&part| all[part].clone()));
+        }
+        lines.push((record.cell.key(), fields));
+    }
     lines.sort();
-    let results = methods.iter().flat_map(|m| parts.iter().map(move |&part| format!("{m}.{}", PARTS[part])));
-    let header = columns.iter().map(|(_, column)| column.to_string()).chain(results);
-    std::iter::once(comma_separated::line(header)).chain(lines.into_iter().map(|(_, line)| line)).collect()
+    let rows = std::iter::once(header).chain(lines.into_iter().map(|(_, fields)| fields));
+    rows.map(crate::report::comma_separated::line).collect()
 }
 
-/// What a journal says of a cell.
-fn fields(cell: &Cell) -> Map<String, Value> {
-    match serde_json::to_value(cell) {
-        Ok(Value::Object(fields)) => fields,
-        other => panic!("a cell is an object: {other:?}"),
-    }
-}
-
-/// A field as its column has it; nothing for an option that is not taken.
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(word) => word.clone(),
-        Value::Number(number) if number.is_u64() => number.to_string(),
-        number => number.as_f64().map_or(String::new(), |x| x.to_string()),
-    }
-}
-
-/// The field that a column's text stands for.
-fn value(field: &str, text: &str) -> Value {
-    match text.parse::<u64>() {
-        _ if WORDS.contains(&field) => text.into(),
-        _ if text.is_empty() => Value::Null,
-        Ok(count) => count.into(),
-        Err(_) => text.parse::<f64>().map_or(text.into(), Value::from),
+fn address(cell: &Cell) -> (&'static [&'static str], Vec<String>) {
+    match cell {
+        Cell::Synthetic(c) => {
+            let long = c.long_horizon.map_or(String::new(), |long| long.to_string());
+            let fields = [
+                c.world.to_string(),
+                c.strength.to_string(),
+                c.people.to_string(),
+                c.horizon.to_string(),
+                c.evaluation_people.to_string(),
+                c.evaluation_horizon.to_string(),
+                long,
+                c.learner.to_string(),
+                c.seed.to_string(),
+            ];
+            (&SYNTHETIC, fields.to_vec())
+        }
+        Cell::SemiSynthetic(c) => {
+            let fields = [
+                c.study.clone(),
+                c.attribute.clone(),
+                c.shift.to_string(),
+                c.people.to_string(),
+                c.horizon.to_string(),
+                c.evaluation_people.to_string(),
+                c.evaluation_horizon.to_string(),
+                c.learner.to_string(),
+                c.seed.to_string(),
+            ];
+            (&SEMI, fields.to_vec())
+        }
+        Cell::Regret(c) => {
+            let fields = [
+                c.world.to_string(),
+                c.strength.to_string(),
+                c.people.to_string(),
+                c.horizon.to_string(),
+                c.evaluation_people.to_string(),
+                c.evaluation_horizon.to_string(),
+                c.error.map_or(String::new(), |error| error.to_string()),
+                c.learner.to_string(),
+                c.seed.to_string(),
+            ];
+            (&REGRET, fields.to_vec())
+        }
+        Cell::Split(_) => unreachable!("splits are kept whole"),
     }
 }
 
 fn numbers(record: &Record, method: Method) -> [String; PARTS.len()] {
     let Some(result) = record.results.iter().find(|r| r.method == method) else { return Default::default() };
+    let text = |x: f64| kept(x).to_string();
     match &result.outcome {
         MethodOutcome::NotLearned(_) => [NOT_LEARNED; PARTS.len()].map(String::from),
         MethodOutcome::Evaluated(m) => {
-            let all = [Some(m.unfairness), Some(m.value), m.long_value, m.fair, m.gained, m.regret];
-            all.map(|estimate| estimate.map_or(String::new(), |e| kept(e.mean).to_string()))
+            let optional = |estimate: Option<Estimate>| estimate.map_or(String::new(), |v| text(v.mean));
+            let (cf, value) = (text(m.unfairness.mean), text(m.value.mean));
+            [cf, value, optional(m.long_value), optional(m.fair), optional(m.gained), optional(m.regret)]
         }
     }
 }
@@ -119,7 +128,6 @@ pub(super) type Flaw = (u64, String);
 
 /// Reads back what [`pack`] wrote.
 pub(super) fn unpack(text: &[u8]) -> Result<Vec<Record>, Flaw> {
-    let flaw = |error: csv::Error| (error.position().map_or(1, csv::Position::line), error.to_string());
     let mut reader = csv::Reader::from_reader(text);
     let names: Vec<String> = reader.headers().map_err(flaw)?.iter().map(String::from).collect();
     let mut records = Vec::new();
@@ -132,44 +140,94 @@ pub(super) fn unpack(text: &[u8]) -> Result<Vec<Record>, Flaw> {
     Ok(records)
 }
 
+fn flaw(error: csv::Error) -> Flaw {
+    (error.position().map_or(1, csv::Position::line), error.to_string())
+}
+
 fn record(names: &[String], fields: &HashMap<&str, &str>) -> Result<Record, String> {
+    let text = |name: &str| fields.get(name).copied().ok_or_else(|| format!("there is no column {name}"));
     let mut results = Vec::new();
     for name in names.iter().filter_map(|name| name.strip_suffix(".cf")) {
         let method: Method = name.parse().map_err(|e| format!("{e}"))?;
-        let parts = PARTS.map(|part| fields.get(format!("{name}.{part}").as_str()).copied().unwrap_or(""));
-        let outcome = match parts[0] {
+        let [cf, value, long, fair, gained, regret] =
+            PARTS.map(|part| fields.get(format!("{name}.{part}").as_str()).copied().unwrap_or(""));
+        let outcome = match cf {
             "" => continue,
             NOT_LEARNED => MethodOutcome::NotLearned("as the journal says".into()),
-            _ => MethodOutcome::Evaluated(measured(parts)?),
+            _ => {
+                let optional = |text: &str| if text.is_empty() { Ok(None) } else { estimate(text).map(Some) };
+                MethodOutcome::Evaluated(Measured {
+                    unfairness: estimate(cf)?,
+                    value: estimate(value)?,
+                    long_value: optional(long)?,
+                    fair: optional(fair)?,
+                    gained: optional(gained)?,
+                    regret: optional(regret)?,
+                    shares: vec![],
+                    learning: None,
+                })
+            }
         };
         results.push(MethodResult { method, outcome });
     }
-    let kind = ["study", "long"].map(|column| fields.contains_key(column));
-    let kind = match kind {
-        [true, _] => "semi-synthetic",
-        [_, true] => "synthetic",
-        _ => "regret",
+    let methods = results.iter().map(|r| r.method).collect();
+    let cell = if fields.contains_key("epsilon") {
+        let error = text("epsilon")?;
+        Cell::Regret(RegretCell {
+            world: word(text("world")?)?,
+            strength: parse(text("delta")?)?,
+            people: parse(text("N")?)?,
+            horizon: parse(text("T")?)?,
+            evaluation_people: parse(text("people")?)?,
+            evaluation_horizon: parse(text("decisions")?)?,
+            error: if error.is_empty() { None } else { Some(parse(error)?) },
+            methods,
+            learner: word(text("learner")?)?,
+            seed: parse(text("seed")?)?,
+        })
+    } else if fields.contains_key("world") {
+        let long = text("long")?;
+        Cell::Synthetic(Synthetic {
+            world: word(text("world")?)?,
+            strength: parse(text("delta")?)?,
+            people: parse(text("N")?)?,
+            horizon: parse(text("T")?)?,
+            evaluation_people: parse(text("people")?)?,
+            evaluation_horizon: parse(text("decisions")?)?,
+            long_horizon: if long.is_empty() { None } else { Some(parse(long)?) },
+            methods,
+            learner: word(text("learner")?)?,
+            seed: parse(text("seed")?)?,
+        })
+    } else {
+        Cell::SemiSynthetic(SemiSynthetic {
+            study: text("study")?.into(),
+            attribute: text("attribute")?.into(),
+            shift: parse(text("eta")?)?,
+            people: parse(text("N")?)?,
+            horizon: parse(text("T")?)?,
+            evaluation_people: parse(text("people")?)?,
+            evaluation_horizon: parse(text("decisions")?)?,
+            methods,
+            learner: word(text("learner")?)?,
+            seed: parse(text("seed")?)?,
+        })
     };
-    let methods: Vec<String> = results.iter().map(|r| r.method.to_string()).collect();
-    let mut cell = Map::from_iter([("kind".into(), kind.into()), ("methods".into(), methods.into())]);
-    for (field, column) in COLUMNS {
-        cell.extend(fields.get(column).map(|text| (field.to_string(), value(field, text))));
-    }
-    let cell = serde_json::from_value(cell.into()).map_err(|error| error.to_string())?;
     Ok(Record { cell, results })
 }
 
-/// Means without their spread: what is left of estimates that were packed.
-fn measured(parts: [&str; PARTS.len()]) -> Result<Measured, String> {
-    let mut means = [None; PARTS.len()];
-    for (mean, text) in means.iter_mut().zip(parts).filter(|(_, text)| !text.is_empty()) {
-        let number = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
-        *mean = Some(Estimate { mean: number, standard_error: f64::NAN, count: 0 });
-    }
-    let [Some(unfairness), Some(value), long_value, fair, gained, regret] = means else {
-        return Err("a method has a CF metric and no value".into());
-    };
-    Ok(Measured { long_value, fair, gained, regret, ..Measured::of(unfairness, value) })
+/// A mean without its spread: what is left of an estimate that was packed.
+fn estimate(text: &str) -> Result<Estimate, String> {
+    Ok(Estimate { mean: parse(text)?, standard_error: f64::NAN, count: 0 })
+}
+
+fn parse<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a number"))
+}
+
+/// A word as the journal writes it.
+fn word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_value(serde_json::Value::String(text.into())).map_err(|e| e.to_string())
 }
 
 #[cfg(test)]
@@ -187,10 +245,11 @@ mod tests {
                 return MethodOutcome::NotLearned("as the journal says".into());
             }
             let long_value = long.then(|| number(i + 2));
+            let (unfairness, value) = (number(i), number(i + 1));
             let (fair, gained) = (regret.then(|| number(i + 5)), regret.then(|| number(i + 3)));
             let regret = regret.then(|| number(i + 4));
-            let measured = Measured { long_value, fair, gained, regret, ..Measured::of(number(i), number(i + 1)) };
-            MethodOutcome::Evaluated(measured)
+            let (shares, learning) = (vec![], None);
+            MethodOutcome::Evaluated(Measured { unfairness, value, long_value, fair, gained, regret, shares, learning })
         };
         let record = |cell: Cell| {
             let methods = cell.methods().iter().enumerate();
@@ -207,7 +266,7 @@ mod tests {
             packs(&some(label));
         }
         assert!(pack(&some(Label::Regret)).contains("ours.fair,ours.gained,ours.regret"));
-        assert!(!pack(&some(Label::SimAll)).contains("gained"), "a part that no method has");
+        assert!(!pack(&some(Label::SimAll)).contains("gained"), "a part that nobody has");
     }
 
     fn packs(records: &[Record]) {
@@ -236,7 +295,7 @@ mod tests {
     #[test]
     fn a_line_that_is_no_cell_is_named() {
         let text = pack(&some(Label::SimAll)).replacen("linear,0.7,60", "linear,0.7,sixty", 1);
-        assert!(unpack(text.as_bytes()).is_err_and(|(line, reason)| line == 2 && reason.contains("sixty")));
+        assert_eq!(unpack(text.as_bytes()), Err((2, "`sixty` is not a number".into())));
         let text = pack(&some(Label::SimAll)).replacen("linear,", "sideways,", 1);
         assert!(unpack(text.as_bytes()).is_err_and(|(line, reason)| line == 2 && reason.contains("sideways")));
     }

@@ -21,10 +21,16 @@ pub(super) struct Entry {
 /// A claim as the text quotes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Line {
+    pub says: &'static str,
     /// `exact`, `not refuted`, `refuted`, `inconclusive`.
     pub verdict: &'static str,
-    /// Cases searched; empty for a slope.
+    pub as_expected: bool,
+    /// What code the check runs.
+    pub runs: &'static str,
+    /// Cases searched; nothing for a slope.
     pub cases: String,
+    /// The largest left side in units of the right, likewise.
+    pub ratio: String,
 }
 
 /// An erratum as the text quotes it: what is so at its witness, and what the document's form says of it.
@@ -32,6 +38,8 @@ pub(super) struct Line {
 pub(super) struct Witnessed {
     /// `printed`, `step`, `implied`, `assumed`.
     pub stands: &'static str,
+    pub line: usize,
+    pub root: &'static str,
     pub left: String,
     pub sign: &'static str,
     pub right: String,
@@ -57,17 +65,26 @@ pub(super) fn labels(sources: &Sources) -> BTreeMap<String, Entry> {
 }
 
 fn line(row: &Row) -> Line {
-    let cases = match &row.stated {
-        Found::Sides(worst) => worst.cases.to_string(),
-        Found::Slope(_) | Found::Nothing { .. } => String::new(),
+    let (cases, ratio) = match &row.stated {
+        Found::Sides(worst) => (worst.cases.to_string(), format!("{:.3}", worst.ratio())),
+        Found::Slope(_) | Found::Nothing { .. } => Default::default(),
     };
-    Line { verdict: row.verdict().word(), cases }
+    Line {
+        says: row.claim.says,
+        verdict: row.verdict().word(),
+        as_expected: row.as_expected(),
+        runs: row.claim.runs,
+        cases,
+        ratio,
+    }
 }
 
 fn witnessed(row: &ErratumRow) -> Witnessed {
     let printed = row.witness.printed;
     Witnessed {
         stands: row.erratum.stands.word(),
+        line: row.erratum.source.line,
+        root: row.erratum.root,
         left: short(printed.is),
         sign: against(printed.relation),
         right: short(printed.said),

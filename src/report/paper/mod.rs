@@ -15,15 +15,15 @@ mod cells;
 mod coverage;
 mod figures;
 mod labels;
-mod made_by_tests;
 mod noise_studies;
 mod numbers;
 mod rates;
 mod results;
 mod tables;
 
-pub use results::{AdditivityRow, Measured, OptimumRow, Results, ResultsError, Run, read_run, refresh};
-use results::{Peer, Quartiles};
+pub use results::{
+    AdditivityRow, Measured, OptimumRow, Peer, Quartiles, Results, ResultsError, Run, read_run, refresh,
+};
 
 use crate::files::{WriteError, atomically};
 use crate::reproduction::{Label, Scale, Study};

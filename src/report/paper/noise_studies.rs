@@ -1,13 +1,17 @@
-//! What the noise models do to real studies, from the tables that `tests/estimate/noise` made and keeps.
+//! What the noise models do to real studies, from the tables that `tests/noise` made and keeps.
 
-use super::made_by_tests::{Line, MadeByTests, field};
+use super::coverage::{field, lines};
 use crate::report::Table;
-use crate::report::number::with_bounds;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+
+const NOISE: &str = include_str!("../../../tests/noise/real_studies_noise.csv");
+const POLICIES: &str = include_str!("../../../tests/noise/real_studies_policies.csv");
+
+type Line = HashMap<&'static str, &'static str>;
 
 /// A row for each study and attribute: which coordinates needed more than added noise, what the diagnostics say after it, and what it does to
 /// the plain quadratic policy that reads all worlds (the default learner gives everybody the same action in all of them).
-pub(super) fn table(made: &MadeByTests) -> Table {
+pub(super) fn table() -> Table {
     let columns = [
         "study",
         "attribute",
@@ -20,58 +24,64 @@ pub(super) fn table(made: &MadeByTests) -> Table {
         "%, chosen",
     ];
     let mut table = Table::new("", 4, columns);
-    for ([study, attribute], people) in studies(made) {
+    for (study, attribute, people) in studies() {
         let here = |line: &Line| field(line, "study") == study && field(line, "attribute") == attribute;
-        let outputs: Vec<&Line> = made.noise.iter().filter(|line| here(line)).collect();
+        let outputs: Vec<Line> = lines(NOISE).filter(|line| here(line)).collect();
         let ours =
             |line: &Line| here(line) && field(line, "method") == "ours" && field(line, "learner") == "plain quadratic";
-        let of = |noise: &str| made.policies.iter().find(|line| ours(line) && field(line, "noise") == noise);
+        let of = |noise: &str| lines(POLICIES).find(|line| ours(line) && field(line, "noise") == noise);
         let (Some(additive), Some(chosen)) = (of("additive"), of("chosen")) else { continue };
         let cells = [
-            listed(&outputs, |line| Some(field(line, "rung")).filter(|rung| *rung != "additive")),
-            listed(&outputs, |line| match field(line, "verdict") {
-                "Believable" => None,
-                "FewValues" => Some("few values"),
-                _ => Some("levels differ"),
+            listed(outputs.iter().filter(|line| field(line, "rung") != "additive"), |line| field(line, "rung")),
+            listed(outputs.iter().filter(|line| field(line, "verdict") != "Believable"), |line| {
+                if field(line, "verdict") == "FewValues" { "few values".into() } else { "levels differ".into() }
             }),
-            people.into(),
-            metric(additive),
-            metric(chosen),
-            shares(additive),
-            shares(chosen),
+            people,
+            metric(&additive),
+            metric(&chosen),
+            shares(&additive),
+            shares(&chosen),
         ];
-        table.push([study, attribute].map(String::from).into_iter().chain(cells));
+        table.push([study, attribute].into_iter().chain(cells));
     }
     table
 }
 
-/// The number of people in each study seen through each attribute.
-fn studies(made: &MadeByTests) -> BTreeMap<[&str; 2], &str> {
-    made.noise
-        .iter()
-        .map(|line| (["study", "attribute"].map(|name| field(line, name)), field(line, "people")))
-        .collect()
+/// Study, attribute and people, in the order of the file.
+fn studies() -> Vec<(String, String, String)> {
+    let mut all: Vec<(String, String, String)> = Vec::new();
+    for line in lines(NOISE) {
+        let of = ["study", "attribute", "people"].map(|name| field(&line, name));
+        let [study, attribute, people] = of;
+        if !all.iter().any(|(s, a, _)| (s, a) == (&study, &attribute)) {
+            all.push((study, attribute, people));
+        }
+    }
+    all.sort();
+    all
 }
 
 /// `reward scale; state1 first, state1 rank`: the coordinates of each kind.
-fn listed<'a>(outputs: &[&'a Line], kind: impl Fn(&'a Line) -> Option<&'a str>) -> String {
-    let mut kinds: Vec<(&str, Vec<&str>)> = Vec::new();
+fn listed<'a>(outputs: impl Iterator<Item = &'a Line>, kind: impl Fn(&Line) -> String) -> String {
+    let mut kinds: Vec<(String, Vec<String>)> = Vec::new();
     for line in outputs {
-        let Some(kind) = kind(line) else { continue };
-        let name = field(line, "output");
+        let (kind, name) = (kind(line), field(line, "output"));
         match kinds.iter_mut().find(|(k, _)| *k == kind) {
             Some((_, names)) => names.push(name),
             None => kinds.push((kind, vec![name])),
         }
     }
+    if kinds.is_empty() {
+        return "none".into();
+    }
     let told: Vec<String> = kinds.into_iter().map(|(kind, names)| format!("{kind}: {}", names.join(", "))).collect();
-    if told.is_empty() { "none".into() } else { told.join("; ") }
+    told.join("; ")
 }
 
 fn metric(line: &Line) -> String {
     let number = |name: &str| field(line, name).parse::<f64>().ok();
     match (number("cf_metric"), number("low_95"), number("high_95")) {
-        (Some(mean), Some(low), Some(high)) => with_bounds(mean, (low, high), 3),
+        (Some(mean), Some(low), Some(high)) => format!("{mean:.3} [{low:.3}, {high:.3}]"),
         _ => "–".into(),
     }
 }
@@ -91,12 +101,11 @@ fn percent(share: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::made_by_tests::committed;
     use super::*;
 
     #[test]
     fn every_study_has_its_row() {
-        let table = table(&committed());
+        let table = table();
         assert_eq!(table.rows.len(), 7, "{:?}", table.rows);
         let row = |study: &str, attribute: &str| {
             let found = table.rows.iter().find(|row| (row[0].as_str(), row[1].as_str()) == (study, attribute));
@@ -110,7 +119,7 @@ mod tests {
 
     #[test]
     fn shares_leave_the_first_action_out() {
-        let line = Line::from([("actions_by_level".into(), "0.628 0.372 0.1 | none 0.422 0.2".into())]);
+        let line: Line = [("actions_by_level", "0.628 0.372 0.1 | none 0.422 0.2")].into_iter().collect();
         assert_eq!(shares(&line), "37/10 | 42/20");
     }
 }

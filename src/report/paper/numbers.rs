@@ -3,7 +3,7 @@
 use super::{Results, Sources};
 use crate::kernel::numeric::Estimate;
 use crate::report::learners::Tally;
-use crate::report::number::{plain, tick, with_bounds};
+use crate::report::number::{plain, tick, with_bounds, with_interval};
 use crate::report::plot::SIZE;
 use crate::report::real_data::ADDITIVITY_LEVEL;
 use crate::report::regret_panels::Quantity;
@@ -63,6 +63,7 @@ impl Numbers {
         self.put("cells", count(sources.results.sim_all.len()));
         self.put("tail", plain(DISCOUNT.powi(scale.evaluation_horizon as i32), 3));
         if let Some(run) = &sources.results.run {
+            self.put("run.cells", count(run.cells));
             self.put("run.minutes", plain((run.wall_seconds / 60.0).ceil(), 0));
             self.put(
                 "run.threads",
@@ -98,12 +99,39 @@ impl Numbers {
                 }
             }
         }
+        for method in Method::PAPER {
+            if let Some(p) = panels.at_center(method) {
+                self.put(name(&format!("cf.{method}")), with_interval(p.unfairness, 4));
+                self.put(name(&format!("value.{method}")), with_interval(p.value, 3));
+            }
+            for (at, strengths) in [("first", 0.0), ("last", f64::INFINITY)] {
+                let points = panels.over_strength(method);
+                let point = if strengths == 0.0 { points.first() } else { points.last() };
+                if let Some(p) = point {
+                    self.put(name(&format!("cf.{method}.strength.{at}")), with_interval(p.unfairness, 3));
+                }
+            }
+        }
         let ours = panels.over_size(Method::Ours);
-        let gap = panels.gap_to_oracle();
+        for (at, point) in [("first", ours.first()), ("last", ours.last())] {
+            if let Some(p) = point {
+                self.put(name(&format!("cf.ours.{at}")), with_interval(p.unfairness, 4));
+            }
+        }
+        let gap = panels
+            .over_size(Method::TrueMeans)
+            .iter()
+            .zip(panels.over_size(Method::Oracle))
+            .map(|(a, b)| (a.value.mean - b.value.mean).abs())
+            .fold(0.0, f64::max);
         self.put(name("truth.gap"), if gap == 0.0 { "0".into() } else { super::labels::short(gap) });
+        let missing: usize = ours.iter().chain(&panels.over_strength(Method::Ours)).map(|p| p.missing).sum();
+        self.put(name("missing"), missing.to_string());
         for (at, strength) in [("0", 0.0), ("1", scale.strength)] {
             let row = sources.results.measured.optima.iter().find(|r| r.world == world && r.strength == strength);
             if let Some(row) = row {
+                self.put(name(&format!("fair.{at}")), to_error(row.fair.0, row.fair.1));
+                self.put(name(&format!("full.{at}")), to_error(row.full.0, row.full.1));
                 let price = (row.full.0 - row.fair.0, row.full.1 + row.fair.1);
                 // A price below its own error is not told apart from zero.
                 let text = if price.0.abs() <= price.1 { "0".into() } else { to_error(price.0, price.1) };
@@ -125,7 +153,7 @@ impl Numbers {
         let known = panels.over_size(Method::KnownForm);
         self.put(name("known.ratio.first"), ratio(ours.first(), known.first()));
         self.put(name("known.ratio.last"), ratio(ours.last(), known.last()));
-        for method in [Method::Unaware, Method::Ours] {
+        for method in [Method::Full, Method::Unaware, Method::Ours] {
             let points: Vec<_> = panels.over_strength(method).iter().map(|p| (p.at, p.unfairness)).collect();
             let words = crate::report::sim_all::course(&points).unwrap_or("–".into());
             self.put(name(&format!("course.{method}")), words);
@@ -140,6 +168,7 @@ impl Numbers {
         let scale = sources.results.scale(crate::reproduction::Label::Regret);
         let worlds = super::tables::regret_panels(sources.results, &scale);
         let count = |n: usize| tick(n as f64);
+        self.put("regret.cells", count(sources.results.regret.len()));
         self.put("regret.N.first", scale.regret.sizes.first().map_or("–".into(), |&n| count(n)));
         self.put("regret.N.last", scale.regret.sizes.last().map_or("–".into(), |&n| count(n)));
         self.put("regret.people", count(scale.regret.evaluation_people));
@@ -150,7 +179,7 @@ impl Numbers {
         self.put("regret.slopes.outside", outside.to_string());
         for panels in &worlds {
             let name = |what: &str| format!("{}.regret.{what}", panels.world);
-            let text = |fit: Result<crate::theory::SlopeFit, _>| {
+            let text = |fit: Result<crate::kernel::numeric::SlopeFit, _>| {
                 fit.map_or("–".into(), |fit| with_bounds(fit.slope, fit.interval, 2))
             };
             let plain = crate::reproduction::Learner::LeastSquares;
@@ -162,6 +191,8 @@ impl Numbers {
                     text(panels.slope_in_error(Method::BestRule, quantity)),
                 );
             }
+            self.put(name("oracle"), text(panels.slope(plain, Method::Oracle, Quantity::Regret)));
+            self.put(name("best-rule"), text(panels.slope(plain, Method::BestRule, Quantity::Regret)));
             let seeds = panels.over_size(plain, Method::Ours, false, |m| m.regret.map(|e| e.mean));
             let counts: Vec<usize> = seeds.iter().map(|(_, values)| values.len()).collect();
             let (low, high) = (counts.iter().min().copied().unwrap_or(0), counts.iter().max().copied().unwrap_or(0));
@@ -170,7 +201,7 @@ impl Numbers {
                 if low == high { count(low) } else { format!("{} to {}", count(low), count(high)) },
             );
         }
-        let pooled = super::coverage::Pooled::of(&sources.results.made_by_tests);
+        let pooled = super::coverage::Pooled::new();
         self.put("coverage.settings", pooled.settings.to_string());
         self.put("coverage.intervals", pooled.values.1.to_string());
         let shares = [("values", pooled.values.0), ("metric", pooled.metric.0), ("upper", pooled.metric.1)];
@@ -208,6 +239,13 @@ impl Numbers {
         let [fairer, less_fair] = compared(Method::Ours, Method::Unaware, false);
         self.put(name("ours.fairer.than.unaware"), words(&fairer));
         self.put(name("ours.less.fair.than.unaware"), words(&less_fair));
+        self.put(name("attributes"), words(&all));
+        for attribute in &all {
+            let value = paired(sources.results, study, attribute, Method::Ours, Method::Random, true);
+            self.put(name(&format!("{attribute}.value.ours-random")), with_interval(value, 3));
+            let cf = paired(sources.results, study, attribute, Method::Ours, Method::Unaware, false);
+            self.put(name(&format!("{attribute}.cf.ours-unaware")), with_interval(cf, 3));
+        }
         let tests: Vec<_> = sources.results.measured.additivity.iter().filter(|r| r.study == study.name()).collect();
         let doubtful: Vec<String> = tests
             .iter()
@@ -250,6 +288,15 @@ impl Numbers {
         let judged: Vec<bool> = peers.iter().filter_map(|p| p.reached).collect();
         self.put("peers.judged", judged.len().to_string());
         self.put("peers.reached", judged.iter().filter(|yes| **yes).count().to_string());
+        let missed: Vec<String> = peers
+            .iter()
+            .filter(|p| p.reached == Some(false))
+            .map(|p| {
+                let size = |name: &str| p.count(name).map(|x| format!(", {name} = {}", tick(x))).unwrap_or_default();
+                format!("{} ({}{}{})", p.what, p.peer, size("n"), size("d"))
+            })
+            .collect();
+        self.put("peers.missed", words(&missed.iter().map(String::as_str).collect::<Vec<_>>()));
     }
 }
 

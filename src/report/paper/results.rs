@@ -1,17 +1,16 @@
 //! What is kept under `paper/results/`: long computations, small enough to be committed.
 
 use super::cells::{kept, pack, unpack};
-use super::made_by_tests::MadeByTests;
 use crate::files::{WriteError, atomically};
-use crate::reproduction::{DISCOUNT, Label, Learner, PaperWorld, Record, Scale, Selection, Study};
+use crate::reproduction::{DISCOUNT, Label, Learner, NotLearned, PaperWorld, Record, Scale, Selection, Study};
 use crate::theory::optimum::{OptimumError, optimum};
-use crate::theory::theorems::{Examined, read as read_examined};
+use crate::theory::theorems::{Examined, RowsError, read as read_examined};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The results from which the paper's numbers, tables and figures are made.
 #[derive(Debug, Clone, Default)]
@@ -36,10 +35,8 @@ pub struct Results {
     pub examined: Examined,
     /// Optima and tests of additivity.
     pub measured: Measured,
-    /// Comparisons of speed; none when they have not been measured.
-    pub(super) peers: Vec<Peer>,
-    /// Tables that tests made.
-    pub(super) made_by_tests: MadeByTests,
+    /// Comparisons of speed; none when nobody has measured them.
+    pub peers: Vec<Peer>,
 }
 
 /// What a reproduction took.
@@ -92,17 +89,17 @@ pub struct AdditivityRow {
     pub p_value: f64,
 }
 
-/// One comparison with another library, as `benches/peers/run` writes it; what was not measured is absent.
-#[derive(Debug, Clone, Default, Deserialize)]
+/// One comparison with another library, as `benches/peers/run` writes it; what nobody measured is absent.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Peer {
+pub struct Peer {
     /// What both do.
     pub what: String,
     /// The other library.
     pub peer: String,
-    /// Threads on each side.
+    /// Threads of each side.
     pub threads: usize,
-    /// Rows, columns, people: how large the task is.
+    /// Rows, columns, people, whatever says how large the task is.
     pub size: serde_json::Map<String, serde_json::Value>,
     /// (Their time)/(our time).
     pub ratio: Option<Quartiles>,
@@ -115,10 +112,13 @@ pub(super) struct Peer {
 }
 
 /// A median between its quartiles.
-#[derive(Debug, Clone, Copy, Deserialize)]
-pub(super) struct Quartiles {
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+pub struct Quartiles {
+    /// The median.
     pub median: f64,
+    /// The lower quartile.
     pub low: f64,
+    /// The upper quartile.
     pub high: f64,
 }
 
@@ -132,20 +132,41 @@ impl Peer {
 /// Results that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
-    /// A file that cannot be read, or does not hold what it should.
-    #[error("{place}: {problem}")]
-    File {
-        /// The file, and the line where there is one.
-        place: String,
-        /// What is wrong.
-        problem: String,
+    /// The operating system refused.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
     },
     /// A file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// A file that does not hold what it should.
+    #[error("{path}, line {line}: {reason}")]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: u64,
+        /// What is wrong.
+        reason: String,
+    },
     /// An optimum that cannot be computed.
     #[error(transparent)]
     Optimum(#[from] OptimumError),
+    /// Verdicts on other claims than this program makes.
+    #[error("{path}: {source}")]
+    Verdicts {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: RowsError,
+    },
+    /// A study whose mechanism cannot be fitted.
+    #[error(transparent)]
+    NotLearned(#[from] NotLearned),
 }
 
 const SIM_ALL: &str = "sim_all.csv";
@@ -162,17 +183,16 @@ const VERDICTS: &str = "verdicts.json";
 const MEASURED: &str = "measured.json";
 
 impl Results {
-    /// Reads a folder; a file that is not there stands for no results of its kind. `peers` is the file of the speed comparisons, `tests` the
-    /// folder below which tests keep their tables.
+    /// Reads a folder; a file that is not there stands for no results of its kind. `peers` is the file of the speed comparisons.
     ///
     /// # Errors
     /// [`ResultsError`] with file and line.
-    pub fn read(folder: &Path, peers: &Path, tests: &Path) -> Result<Self, ResultsError> {
-        let mut results = Self::read_all_but_verdicts(folder, peers, tests)?;
+    pub fn read(folder: &Path, peers: &Path) -> Result<Self, ResultsError> {
+        let mut results = Self::read_all_but_verdicts(folder, peers)?;
         let path = folder.join(VERDICTS);
         if let Some(text) = text(&path)? {
             let examined = read_examined(&String::from_utf8_lossy(&text));
-            results.examined = examined.map_err(|problem| unusable(&path, problem))?;
+            results.examined = examined.map_err(|source| ResultsError::Verdicts { path, source })?;
         }
         Ok(results)
     }
@@ -181,7 +201,7 @@ impl Results {
     ///
     /// # Errors
     /// [`ResultsError`] with file and line.
-    pub fn read_all_but_verdicts(folder: &Path, peers: &Path, tests: &Path) -> Result<Self, ResultsError> {
+    pub fn read_all_but_verdicts(folder: &Path, peers: &Path) -> Result<Self, ResultsError> {
         let cells = |name: &str| match text(&folder.join(name))? {
             None => Ok(Vec::new()),
             Some(text) => unpack(&text).map_err(|(line, reason)| content(&folder.join(name), line, reason)),
@@ -204,7 +224,6 @@ impl Results {
             examined: Examined::default(),
             measured: json(&folder.join(MEASURED))?.unwrap_or_default(),
             peers: read_peers(peers)?,
-            made_by_tests: MadeByTests::read(tests)?,
         })
     }
 
@@ -219,7 +238,7 @@ impl Results {
                 }
                 Label::SimAll if scale.learner != Learner::LeastSquares => continue,
                 Label::SimAll => {
-                    // How long these cells took is unknown where the run was resumed or did other things too.
+                    // Of a run that was resumed, or did other things too, nobody knows how long these cells took.
                     self.run = run.filter(|run| run.resumed == 0 && run.cells == records.len()).cloned();
                     self.sim_all = records;
                 }
@@ -250,9 +269,9 @@ impl Results {
     /// Writes everything but the comparisons of speed, which have a file of their own.
     ///
     /// # Errors
-    /// [`ResultsError`] with the file.
+    /// [`ResultsError::Io`].
     pub fn write(&self, folder: &Path) -> Result<(), ResultsError> {
-        fs::create_dir_all(folder).map_err(|problem| unusable(folder, problem))?;
+        fs::create_dir_all(folder).map_err(|source| ResultsError::Io { path: folder.into(), source })?;
         let put = |name: &str, text: String| {
             atomically(&folder.join(name), |out| out.write_all(text.as_bytes())).map_err(ResultsError::from)
         };
@@ -290,9 +309,7 @@ pub fn refresh(studies: &[Study]) -> Result<Measured, ResultsError> {
     }
     for study in studies.iter().filter(|study| !study.is_simulated()) {
         for attribute in study.attributes() {
-            let tests = study.additivity(attribute).expect("an attribute of the study");
-            let place = || format!("{}, {attribute}", study.name());
-            for test in tests.map_err(|e| ResultsError::File { place: place(), problem: e.to_string() })? {
+            for test in study.additivity(attribute).expect("an attribute of the study")? {
                 measured.additivity.push(AdditivityRow {
                     study: study.name().into(),
                     attribute: attribute.into(),
@@ -317,11 +334,11 @@ fn best(world: PaperWorld, strength: f64) -> Result<OptimumRow, ResultsError> {
 }
 
 /// A file, or `None` when there is none.
-pub(super) fn text(path: &Path) -> Result<Option<Vec<u8>>, ResultsError> {
+fn text(path: &Path) -> Result<Option<Vec<u8>>, ResultsError> {
     match fs::read(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(problem) => Err(unusable(path, problem)),
+        Err(source) => Err(ResultsError::Io { path: path.into(), source }),
     }
 }
 
@@ -330,14 +347,8 @@ fn json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ResultsError> {
     serde_json::from_slice(&text).map(Some).map_err(|e| content(path, e.line() as u64, e.to_string()))
 }
 
-/// What is wrong with a line of a file.
-pub(super) fn content(path: &Path, line: u64, problem: String) -> ResultsError {
-    ResultsError::File { place: format!("{}, line {line}", path.display()), problem }
-}
-
-/// What is wrong with a whole file.
-fn unusable(path: &Path, problem: impl ToString) -> ResultsError {
-    ResultsError::File { place: path.display().to_string(), problem: problem.to_string() }
+fn content(path: &Path, line: u64, reason: String) -> ResultsError {
+    ResultsError::Content { path: path.into(), line, reason }
 }
 
 /// A list of comparisons, alone or under `rows`.

@@ -3,18 +3,17 @@
 use super::numbers::{paired, to_error};
 use super::{Peer, Quartiles, Results, Sources, coverage, noise_studies};
 use crate::kernel::numeric::Estimate;
-use crate::report::Table;
-use crate::report::claims::slips;
 use crate::report::learners::{self, Tally};
 use crate::report::number::{plain, with_bounds, with_interval};
 use crate::report::plot::SIZE;
-use crate::report::real_data::{paper_table, table as real_data};
+use crate::report::real_data::table as real_data;
 use crate::report::regret;
 use crate::report::regret_panels::RegretPanels;
 use crate::report::sim_all::without_rounding;
 use crate::report::sim_all_panels::Panels;
-use crate::reproduction::{Label, Method, PaperWorld, Scale, Study};
-use crate::theory::errata::{Stands, of_kind};
+use crate::report::{Table, paper_table};
+use crate::reproduction::{Label, Learner, Measured, Method, PaperWorld, Scale, Study};
+use crate::theory::errata::{SLIPS, Stands, of_kind};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const WORLDS: [PaperWorld; 2] = [PaperWorld::Linear, PaperWorld::Nonlinear];
@@ -31,12 +30,12 @@ pub(super) fn tables(sources: &Sources) -> BTreeMap<String, Table> {
     let worlds = regret_panels(sources.results, &scale);
     add("regret_slopes", regret::slopes(&worlds));
     add("regret_floors", regret::floors(&worlds));
+    add("regret_learners", regret::both_learners(&worlds));
     add("fair_values", fair_values(&worlds));
-    let made = &sources.results.made_by_tests;
-    add("coverage", coverage::table(made));
-    add("stable", coverage::stable(made));
-    add("ladder", coverage::ladder(made));
-    add("noise_studies", noise_studies::table(made));
+    add("coverage", coverage::table());
+    add("stable", coverage::stable());
+    add("ladder", coverage::ladder());
+    add("noise_studies", noise_studies::table());
     add("optima", optima(sources));
     add("laws", super::rates::table(sources.results));
     add("additivity", additivity(sources));
@@ -46,7 +45,7 @@ pub(super) fn tables(sources: &Sources) -> BTreeMap<String, Table> {
     for stands in Stands::ALL {
         add(&format!("errata_{}", stands.word()), errata(sources, stands));
     }
-    add("slips", slips("", "words"));
+    add("slips", slips());
     add("real_paper", paper_table());
     for study in sources.studies {
         let table = real_data(&sources.results.splits, &sources.results.scale(Label::RealData), study);
@@ -63,16 +62,20 @@ fn methods(sources: &Sources) -> Table {
     let scale = &sources.scale;
     let parts = ["CF metric", "value J", "fair value Ṽ", "J − Ṽ"];
     let mut table = Table::new("", 2, ["method", "world"].into_iter().chain(parts));
+    let mixtures = scale.weights.iter().map(|&w| Method::Mixture(w));
+    let methods: Vec<Method> =
+        Method::PAPER.into_iter().chain([Method::TrueMeans, Method::KnownForm]).chain(mixtures).collect();
     for panels in WORLDS.map(|world| Panels { records: &sources.results.sim_all, scale, world, size: SIZE }) {
-        for (method, point) in panels.methods() {
-            let measured = |e: Estimate| if e.count > 0 { with_interval(without_rounding(e), 3) } else { "–".into() };
+        for &method in &methods {
+            let Some(point) = panels.at_center(method) else { continue };
+            let measured = |estimate: Estimate| (estimate.count > 0).then(|| with_interval(estimate, 3));
             table.push([
                 method.title(),
                 panels.world.to_string(),
                 with_interval(point.unfairness, 4),
                 with_interval(point.value, 3),
-                measured(point.fair),
-                measured(point.gained),
+                measured(point.fair).unwrap_or("–".into()),
+                measured(without_rounding(point.gained)).unwrap_or("–".into()),
             ]);
         }
     }
@@ -97,17 +100,26 @@ fn fair_values(worlds: &[RegretPanels; 2]) -> Table {
     let people = worlds[0].scale.size as f64;
     for panels in worlds {
         for method in [Method::Full, Method::Unaware, Method::Oracle, Method::Ours] {
-            let here = panels.values(method).into_iter().find(|(at, _)| *at == people);
-            table.rows.extend(here.map(|(_, [value, fair, gained, regret])| {
-                vec![
+            let parts: [fn(&Measured) -> Option<f64>; 4] = [
+                |m| Some(m.value.mean),
+                |m| m.fair.map(|e| e.mean),
+                |m| m.gained.map(|e| e.mean),
+                |m| m.regret.map(|e| e.mean),
+            ];
+            let cells = parts.map(|part| {
+                let all = panels.over_size(Learner::LeastSquares, method, false, part);
+                all.into_iter().find(|(at, _)| *at == people).map(|(_, values)| Estimate::of(&values))
+            });
+            if let [Some(value), Some(fair), Some(gained), Some(regret)] = cells {
+                table.push([
                     method.title(),
                     panels.world.to_string(),
                     with_interval(value, 2),
                     with_interval(fair, 2),
-                    with_interval(gained, 3),
+                    with_interval(without_rounding(gained), 3),
                     with_interval(regret, 4),
-                ]
-            }));
+                ]);
+            }
         }
     }
     table
@@ -164,7 +176,7 @@ fn differences(sources: &Sources, study: &Study) -> Table {
     table
 }
 
-/// The comparisons with one thread per side.
+/// The comparisons with one thread a side.
 fn single<'a>(sources: &'a Sources<'a>) -> impl Iterator<Item = &'a Peer> {
     sources.results.peers.iter().filter(|row| row.threads == 1)
 }
@@ -175,7 +187,7 @@ fn quartiles(q: Quartiles) -> String {
     with_bounds(q.median, (q.low, q.high), decimals)
 }
 
-/// Fitted Q iteration: their time in units of ours over n, one row per peer and d.
+/// Fitted Q iteration: their time in units of ours over n, one row a peer and d.
 fn peers_fitted_q(sources: &Sources) -> Table {
     let rows: Vec<&Peer> = single(sources).filter(|row| row.count("n").is_some() && row.times.is_none()).collect();
     let distinct = |name: &str| {
@@ -278,6 +290,15 @@ fn errata(sources: &Sources, stands: Stands) -> Table {
             erratum.right.to_string(),
             erratum.proved_by.join(", "),
         ]);
+    }
+    table
+}
+
+/// Slips of index, sign or letter.
+fn slips() -> Table {
+    let mut table = Table::new("", 4, ["label", "line", "words", "meant"]);
+    for slip in SLIPS {
+        table.push([slip.label, &slip.source.line.to_string(), slip.source.words, slip.meant]);
     }
     table
 }

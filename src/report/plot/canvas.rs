@@ -1,13 +1,12 @@
 //! The few marks every chart is made of.
 
-use super::axis::{Axis, Placed};
 use super::palette::{GRID, INK, MUTED, Marker};
 use crate::files::visible;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// Units per pixel: plotters places marks on whole numbers, and a quarter of a pixel is fine enough for smooth lines.
+/// Units a pixel: plotters places marks on whole numbers, and a quarter of a pixel is fine enough for smooth lines.
 const UNITS: f64 = 4.0;
 /// plotters divides font sizes by this before it writes them.
 const FONT: f64 = 1.24;
@@ -95,17 +94,6 @@ impl Canvas<'_> {
     /// A grid line.
     pub fn grid(&self, from: (f64, f64), to: (f64, f64)) {
         self.line(&[from, to], GRID, 1.0, false);
-    }
-
-    /// The frame of a chart of rows: its title, a grid line and a label at each tick, the name of the axis below.
-    pub fn rows(&self, title: &str, axis: &Axis, x: &Placed, [left, right]: [f64; 2], [top, bottom]: [f64; 2]) {
-        self.title(title, (4.0, 11.0));
-        for (value, text) in &x.ticks {
-            let at = x.at(*value);
-            self.grid((at, top), (at, bottom));
-            self.note(text, (at, bottom + 13.0), Hang::Center);
-        }
-        self.note(&axis.title, ((left + right) / 2.0, bottom + 33.0), Hang::Center);
     }
 
     /// A chart's title.

@@ -63,7 +63,12 @@ impl Dumbbell {
         let (right, bottom) = (width - 16.0, TOP + ROW * self.rows.len() as f64);
         let values: Vec<f64> = self.rows.iter().flat_map(|r| r.shares).flat_map(|s| [s.mean, s.low, s.high]).collect();
         let x = Placed::new(&self.x, &values, (left, right));
-        canvas.rows(&self.title, &self.x, &x, [left, right], [TOP, bottom]);
+        canvas.title(&self.title, (4.0, 11.0));
+        for (value, text) in &x.ticks {
+            canvas.grid((x.at(*value), TOP), (x.at(*value), bottom));
+            canvas.note(text, (x.at(*value), bottom + 13.0), Hang::Center);
+        }
+        canvas.note(&self.x.title, ((left + right) / 2.0, bottom + 33.0), Hang::Center);
         let looks = [0, 1].map(|k| (Ink::level(k).color, Ink::level(k).marker));
         let mut at = left;
         for (name, (color, marker)) in self.groups.iter().zip(looks) {

@@ -48,8 +48,12 @@ impl Forest {
     pub fn text(&self) -> String {
         let mut text = format!("{}\n{}\n", self.title, self.x.title);
         for ForestRow { name, span, .. } in &self.rows {
-            let [mean, low, high] = [span.mean, span.low, span.high].map(significant);
-            text += &format!("  {name}  {mean} [{low}, {high}]\n");
+            text += &format!(
+                "  {name}  {} ({} to {})\n",
+                significant(span.mean),
+                significant(span.low),
+                significant(span.high)
+            );
         }
         text
     }
@@ -63,7 +67,12 @@ impl Forest {
             self.rows.iter().flat_map(|row| [row.span.mean, row.span.low, row.span.high]).collect();
         values.extend(self.reference);
         let x = Placed::new(&self.x, &values, (left, right));
-        canvas.rows(&self.title, &self.x, &x, [left, right], [TOP, bottom]);
+        canvas.title(&self.title, (4.0, 11.0));
+        for (value, text) in &x.ticks {
+            canvas.grid((x.at(*value), TOP), (x.at(*value), bottom));
+            canvas.note(text, (x.at(*value), bottom + 13.0), Hang::Center);
+        }
+        canvas.note(&self.x.title, ((left + right) / 2.0, bottom + 33.0), Hang::Center);
         if let Some(at) = self.reference {
             canvas.line(&[(x.at(at), TOP), (x.at(at), bottom)], MUTED, 1.4, false);
         }
@@ -84,10 +93,11 @@ fn shortened(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::plot::{BLUE, Marker};
 
     #[test]
     fn rows_stand_where_their_numbers_are_and_long_names_are_cut() {
-        let ink = Ink::OURS;
+        let ink = Ink { color: BLUE, marker: Marker::Disc, dashed: false };
         let row = |name: &str, mean| ForestRow {
             name: name.into(),
             span: Span { mean, low: mean - 1.0, high: mean + 1.0 },
@@ -103,6 +113,6 @@ mod tests {
         assert!(svg.contains("&lt;b&gt;") && !svg.contains("<b>") && svg.contains('…'), "{svg}");
         let places: Vec<f64> = svg.split("cx=\"").skip(1).filter_map(|s| s.split('"').next()?.parse().ok()).collect();
         assert!(places.len() == 2 && places[0] < places[1], "{places:?}");
-        assert!(forest.text().contains("1 [0, 2]"), "{}", forest.text());
+        assert!(forest.text().contains("1 (0 to 2)"), "{}", forest.text());
     }
 }

@@ -14,5 +14,6 @@ pub use axis::{Axis, Spacing};
 pub use chart::{Chart, Reference, SIZE, Series, Span, WIDTH};
 pub use dumbbell::{Dumbbell, Pair};
 pub use forest::{Forest, ForestRow};
-pub use palette::{BLUE, Ink, MUTED, Marker};
-pub(super) use palette::{INK, PURPLE};
+pub use palette::{
+    BLUE, BROWN, GREEN, GRID, INK, Ink, MUTED, Marker, ORANGE, PINE, PLUM, PURPLE, SAND, SKY, VERMILION,
+};

@@ -5,26 +5,33 @@ use crate::reproduction::Method;
 use plotters::style::RGBColor;
 
 /// Text and axes; a page shows it in its own ink.
-pub(in crate::report) const INK: RGBColor = RGBColor(0x1A, 0x1C, 0x20);
+pub const INK: RGBColor = RGBColor(0x1A, 0x1C, 0x20);
 /// Tick labels and reference lines.
 pub const MUTED: RGBColor = RGBColor(0x5F, 0x66, 0x70);
 /// Grid lines.
-pub(super) const GRID: RGBColor = RGBColor(0xE3, 0xE5, 0xE8);
+pub const GRID: RGBColor = RGBColor(0xE3, 0xE5, 0xE8);
 
-// Of policies.
-/// Of what was measured, and of Ours.
+/// Blue.
 pub const BLUE: RGBColor = RGBColor(0x00, 0x72, 0xB2);
-const VERMILION: RGBColor = RGBColor(0xD5, 0x5E, 0x00);
-const ORANGE: RGBColor = RGBColor(0xE6, 0x9F, 0x00);
-const GREEN: RGBColor = RGBColor(0x00, 0x9E, 0x73);
-pub(in crate::report) const PURPLE: RGBColor = RGBColor(0xCC, 0x79, 0xA7);
-const SKY: RGBColor = RGBColor(0x56, 0xB4, 0xE9);
+/// Vermilion.
+pub const VERMILION: RGBColor = RGBColor(0xD5, 0x5E, 0x00);
+/// Orange.
+pub const ORANGE: RGBColor = RGBColor(0xE6, 0x9F, 0x00);
+/// Bluish green.
+pub const GREEN: RGBColor = RGBColor(0x00, 0x9E, 0x73);
+/// Reddish purple.
+pub const PURPLE: RGBColor = RGBColor(0xCC, 0x79, 0xA7);
+/// Sky blue.
+pub const SKY: RGBColor = RGBColor(0x56, 0xB4, 0xE9);
 
-// Of levels; pine is FLAP's too, and brown the controls'.
-const PLUM: RGBColor = RGBColor(0x5B, 0x2A, 0x86);
-const SAND: RGBColor = RGBColor(0xB0, 0x8D, 0x2C);
-const PINE: RGBColor = RGBColor(0x1F, 0x5F, 0x5B);
-const BROWN: RGBColor = RGBColor(0x8C, 0x3B, 0x1F);
+/// Plum, of a level.
+pub const PLUM: RGBColor = RGBColor(0x5B, 0x2A, 0x86);
+/// Sand, of a level.
+pub const SAND: RGBColor = RGBColor(0xB0, 0x8D, 0x2C);
+/// Pine, of a level and of FLAP.
+pub const PINE: RGBColor = RGBColor(0x1F, 0x5F, 0x5B);
+/// Brown, of a level and of controls.
+pub const BROWN: RGBColor = RGBColor(0x8C, 0x3B, 0x1F);
 
 /// The shape that marks a point: with the colour, but enough without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

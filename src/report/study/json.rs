@@ -6,23 +6,18 @@ use serde_json::{Value, json as value};
 
 /// Everything on the page.
 ///
-/// `"format": "counterfair study"`, `"version": 2`. Every estimate has `mean`, `standard_error` and `interval` (95 %; `null` where unknown);
+/// `"format": "counterfair study"`, `"version": 1`. Every estimate has `mean`, `standard_error` and `interval` (95 %; `null` where unknown);
 /// CF metrics also have `upper`.
-///
-/// Version 2 has four kinds of verdict where version 1 had six, `doubts` apart from `cautions`, which are objects and no longer strings, and values
-/// fold by fold.
 ///
 /// | field | holds |
 /// |---|---|
-/// | `verdict` | `kind`: `not_possible` with `because`; `one_for_all` with `action` and `difference`; `tells_apart` with `difference`, `best_single` (an action, and Ours minus it), `unfairness` (at most; `null` where not known) and `recommended`; `no_difference` with `difference` |
-/// | `doubts` | doubts about what the verdict says: `about` (`value`, `counterfactuals`, `stability`, `people`), `says`, `size` (`unit` and `amount`, or `null`), `withdraws` |
+/// | `verdict` | `kind` (`cannot_support`, `not_believable`, `not_measured`, `no_difference`, `better`, `worse`) with `because`, or `difference` and `unfairness` |
 /// | `accepted` | what is accepted by assumption, where a state is kept: the file's first line |
-/// | `sentence`, `cautions` | the first lines of the page; what else should be known before the numbers are used, as `doubts` |
+/// | `sentence`, `cautions` | the first line of the page; what should be known before the numbers are used |
 /// | `data` | people, decisions, levels, actions by level (`taken[level][action]`) and time, repairs, who left, how people were treated |
 /// | `believe` | noise models, tests before and after them with sizes and corrected p-values, support, gain, doubts |
 /// | `notes` | what was said with `--note` |
-/// | `policies` | `received`, and `rows`: value, difference to what people received, fair value and what is gained by unfairness, CF metric of each policy; `ours_minus_best`, `ours_minus_full`; `with_history`: differences to what people received when a person's past is read as well |
-/// | `rule` | what Ours does at first decisions: for each state and group the actions with their cut points |
+/// | `policies` | `received`, and `rows`: value, difference to what people received, fair value and what is gained by unfairness, CF metric of each policy |
 /// | `treated` | group measures with differences and ratios, shares over time, what Ours would change (`changes.decisions[received][ours]`), people for whom it matters |
 /// | `sensitivity` | CF metric against two violations, bounds of the difference under confounding, tipping points |
 /// | `done` | settings, seed, versions; `command` to run it again |

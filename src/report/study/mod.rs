@@ -18,7 +18,6 @@ mod words;
 pub use folder::{FolderError, check, may_write, writable, write};
 pub use json::json;
 use page::html;
-pub use tables::cut_points;
 pub use words::{recommendation, sentence};
 
 use super::Table;

@@ -1,9 +1,7 @@
 //! The page: seven answers in order, each with a picture, its numbers, and what it does not show.
 
 use super::tables::p_of;
-use super::words::{
-    accepted, doubted, meaning, percent, plain, recommendation, sentence, share, shown, undoubted, with_interval,
-};
+use super::words::{accepted, meaning, percent, plain, recommendation, sentence, share, shown, with_interval};
 use super::{Numbers, Picture};
 use crate::fair::study::{Number, PROGRAM, SideBySide, Study, Verdict};
 use crate::report::escape;
@@ -42,25 +40,22 @@ pub(super) fn html(study: &Study, command: &str, pictures: &[Picture], tables: &
 
 fn verdict(study: &Study, pictures: &[Picture]) -> String {
     let class = match study.verdict {
-        _ if study.verdict.recommends() => "better",
+        Verdict::Better { .. } => "better",
         Verdict::NoDifference { .. } => "same",
         _ => "no",
     };
-    let item = |text: &str| format!("<li>{}</li>\n", escape(&shown(text)));
-    let heading = |text: &str| format!("<h1>{}</h1>\n", escape(&shown(text)));
     let said = match &study.verdict {
-        Verdict::NotPossible { because } if because.len() > 1 => {
-            let items: String = because.iter().map(|reason| item(reason)).collect();
-            let opening = heading(&(accepted(study) + "No study is possible, because"));
-            format!("{opening}<ul class=\"because\">\n{items}</ul>\n")
+        Verdict::CannotSupport { because } | Verdict::NotBelievable { because } if because.len() > 1 => {
+            let opening = match study.verdict {
+                Verdict::CannotSupport { .. } => "These data cannot support a policy, because",
+                _ => "Counterfactuals are not to be believed here, because",
+            };
+            let items: String = because.iter().map(|reason| format!("<li>{}</li>\n", escape(&shown(reason)))).collect();
+            format!("<h1>{}{opening}</h1>\n<ul class=\"because\">\n{items}</ul>\n", escape(&shown(&accepted(study))))
         }
-        _ if !study.doubts.is_empty() => {
-            let items: String = study.doubts.iter().map(|doubt| item(&doubted(doubt))).collect();
-            format!("{}<ul class=\"because\">\n{items}</ul>\n", heading(&undoubted(study)))
-        }
-        _ => heading(&sentence(study)),
+        _ => format!("<h1>{}</h1>\n", escape(&shown(&sentence(study)))),
     };
-    let cautions: String = study.cautions.iter().map(|caution| item(&caution.says)).collect();
+    let cautions: String = study.cautions.iter().map(|text| format!("<li>{}</li>\n", escape(&shown(text)))).collect();
     let cautions = if cautions.is_empty() {
         String::new()
     } else {
@@ -169,8 +164,7 @@ fn believe(study: &Study) -> Answer {
     let said = match &study.believe {
         None => vec!["Nothing could be fitted.".into()],
         Some(believe) => {
-            let mut said: Vec<String> =
-                believe.doubts.iter().map(|doubt| format!("Doubtful: {}.", doubt.says)).collect();
+            let mut said: Vec<String> = believe.doubts.iter().map(|doubt| format!("Doubtful: {doubt}.")).collect();
             said.extend(study.accepted.iter().map(|what| format!("No finding: {what}.")));
             if said.is_empty() {
                 said.push(format!(
@@ -207,27 +201,6 @@ fn side_by_side(study: &Study) -> Answer {
                 .into(),
         );
         said.extend(policies.row("Ours").map(|ours| in_units(&ours.minus_received, policies)));
-        said.extend(policies.ours_minus_full.map(|number| {
-            format!(
-                "Ours is worth {} more than Full: what it costs to treat people as they would be treated in any group.",
-                with_interval(&number)
-            )
-        }));
-        said.extend(policies.ours_minus_best.as_ref().map(|(action, number)| {
-            format!(
-                "Ours is worth {} more than {action} for everybody, the single action that is worth most.",
-                with_interval(number)
-            )
-        }));
-        let past = policies.with_history.iter().find(|(name, _)| name == "Ours");
-        said.extend(past.zip(policies.row("Ours")).map(|((_, with), ours)| {
-            format!(
-                "Values take it that the state alone tells what follows (the Markov assumption). With a person's past as well, Ours minus what people \
-                 received is {}, and {} without; an unobserved trait of the person would set them apart.",
-                with_interval(with),
-                with_interval(&ours.minus_received)
-            )
-        }));
         let metric = |name: &str| policies.row(name).and_then(|row| row.cf_metric);
         if let (Some(ours), Some(full)) = (metric("Ours"), metric("Full")) {
             said.push(format!(
@@ -284,13 +257,6 @@ fn in_units(difference: &Number, policies: &SideBySide) -> String {
 fn treated(study: &Study) -> Answer {
     let mut said = Vec::new();
     if let Some(treated) = &study.treated {
-        if study.rule.is_some() {
-            said.push(
-                "What Ours, fitted to everybody, decides at a person's first decision, with the other states at their median, is in the table of cut points; \
-                 later decisions also read what has happened since."
-                    .into(),
-            );
-        }
         said.extend(treated.people_affected.map(|share| {
             format!(
                 "{} of people would see at least one decision in ten change under Ours in another world.",
@@ -311,7 +277,7 @@ fn treated(study: &Study) -> Answer {
         if let Some(policies) = &study.policies {
             let gap = policies.received_parity_gap;
             let received = format!(
-                "At the first decision what groups received differs by {} [{}, {}], the largest difference between two of them",
+                "At the first decision what groups received differs by {} ({} to {}), the largest difference between two of them",
                 share(gap.estimate),
                 share(gap.interval.0),
                 share(gap.interval.1)
@@ -358,11 +324,9 @@ fn done(study: &Study) -> Answer {
         title: "What was done",
         said: vec![format!(
             "People were split into {} folds by a hash of seed and id. For each fold the mechanism and three policies were learned from the others and \
-             followed along those held out: every decision that is judged is about a person whom its policy was not learned from. Each fold \
-             values its policy by regressions of its own, which know none of its teachers. Intervals resample people and refit what was fitted; those of \
-             learned policies minus others are made {} times as wide, because the luck of one fold decides what the others are asked.",
-            study.done.folds,
-            plain(crate::audit::recorded::dependence(study.done.fold_sizes.len()).sqrt(), 2)
+             followed along those held out: every decision that is judged is about a person whom its policy was not learned from. The regressions behind \
+             values are fitted to everybody. Intervals resample people and refit what was fitted.",
+            study.done.folds
         )],
         not_shown: "choices made before the file existed: who was asked, what was measured, what was left out.",
     }

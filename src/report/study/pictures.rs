@@ -250,7 +250,7 @@ fn correlation(study: &Study) -> Option<String> {
     let found = study.sensitivity.as_ref()?;
     let curves =
         || std::iter::once(("Ours", &found.correlation)).chain(found.others.iter().map(|(n, c)| (n.as_str(), c)));
-    let y = shares("CF metric, as recorded", curves().flat_map(|(_, curve)| curve.means()).map(Span::exact));
+    let y = shares("CF metric", curves().flat_map(|(_, curve)| curve.means()).map(Span::exact));
     let mut chart = Chart::new("Other noise in other worlds", Axis::linear("correlation of noise"), y);
     for (name, curve) in curves() {
         chart = chart.with(Series::new(name, ink(name), curve.at.iter().copied().zip(curve.means())));
@@ -260,7 +260,7 @@ fn correlation(study: &Study) -> Option<String> {
 
 fn causal_share(study: &Study) -> Option<String> {
     let curve = &study.sensitivity.as_ref()?.share;
-    let y = shares("CF metric, as recorded", curve.means().into_iter().map(Span::exact));
+    let y = shares("CF metric", curve.means().into_iter().map(Span::exact));
     let chart = Chart::new("Not all of it causal", Axis::linear("share that is causal"), y);
     Some(chart.with(Series::new("Ours", ink("Ours"), curve.at.iter().copied().zip(curve.means()))).svg())
 }

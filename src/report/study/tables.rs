@@ -3,7 +3,6 @@
 use super::words::{amount, p, percent, plain, share, shown, with_bound, with_interval};
 use super::{Numbers, Table};
 use crate::fair::study::{NoiseTests, Number, Study};
-use crate::fair::{Piece, Rule};
 
 /// All tables, in the order of the page.
 pub(super) fn all(study: &Study) -> Vec<Numbers> {
@@ -18,7 +17,6 @@ pub(super) fn all(study: &Study) -> Vec<Numbers> {
         fair_values(study).map(|table| ("4-fair-value", table, false)),
         unfairness(study).map(|table| ("4-unfairness", table, false)),
         carried(study).map(|table| ("4-support", table, true)),
-        rule(study).map(|table| ("5-rule", table, false)),
         changes(study).map(|table| ("5-changes", table, false)),
         who_changes(study).map(|table| ("5-who-changes", table, false)),
         measures(study).map(|table| ("5-groups", table, false)),
@@ -180,15 +178,13 @@ fn values(study: &Study) -> Option<Table> {
             amount(high, 2)
         ),
         1,
-        ["policy", "value", "minus received", "p", "minus received, the past read as well"],
+        ["policy", "value", "minus received", "p"],
     );
     let received = with_interval(&policies.received);
     let dash = || "–".to_string();
-    table.push(["what people received".to_string(), received, "0".into(), dash(), dash()]);
+    table.push(["what people received".to_string(), received, "0".into(), dash()]);
     for row in &policies.rows {
-        let past = policies.with_history.iter().find(|(name, _)| *name == row.name).map(|(_, number)| number);
-        let (value, minus) = (with_interval(&row.value), with_interval(&row.minus_received));
-        table.push([shown(&row.name), value, minus, p(row.p_holm), or_dash(past)]);
+        table.push([shown(&row.name), with_interval(&row.value), with_interval(&row.minus_received), p(row.p_holm)]);
     }
     Some(table)
 }
@@ -219,14 +215,14 @@ fn fair_values(study: &Study) -> Option<Table> {
 fn unfairness(study: &Study) -> Option<Table> {
     let policies = study.policies.as_ref()?;
     let mut table = Table::new(
-        "CF metric: share of the policy's own decisions, followed in deployment, that would differ had the attribute been different (largest pair of levels), if noise is as modelled. Parity gap: \
+        "CF metric: share of decisions that would differ had the attribute been different (largest pair of levels), if noise is as modelled. Parity gap: \
          difference between levels at the first decision, which bounds the CF metric there from below whatever the noise.",
         1,
         ["policy", "CF metric", "95 % interval", "at most", "parity gap", "95 % interval"],
     );
     let ends = |(low, high): (f64, f64)| {
         // Of a rule that does not look at people nothing is estimated.
-        if (low, high) == (0.0, 0.0) { "exactly".to_string() } else { format!("[{}, {}]", share(low), share(high)) }
+        if (low, high) == (0.0, 0.0) { "exactly".to_string() } else { format!("{} to {}", share(low), share(high)) }
     };
     let gap = policies.received_parity_gap;
     table.push([
@@ -272,35 +268,6 @@ fn carried(study: &Study) -> Option<Table> {
         ]);
     }
     Some(table)
-}
-
-/// Cut points of a rule, one line per state and group.
-pub fn cut_points(rule: &Rule) -> Table {
-    let mut table = Table::new(
-        "Which action at which value of a state, at a person's first decision, the other states at their median.",
-        3,
-        ["state", "group", "actions, from the lowest value to the highest"],
-    )
-    .in_sentences();
-    for line in &rule.lines {
-        let piece = |piece: &Piece| {
-            let cut = |x: f64| amount(x, 3);
-            let where_ = match (piece.from, piece.to) {
-                (None, None) => "everywhere".to_string(),
-                (None, Some(to)) => format!("below {}", cut(to)),
-                (Some(from), None) => format!("from {}", cut(from)),
-                (Some(from), Some(to)) => format!("from {} to {}", cut(from), cut(to)),
-            };
-            format!("{} {where_}", shown(&piece.action))
-        };
-        let pieces: Vec<String> = line.pieces.iter().map(piece).collect();
-        table.push([shown(&line.state), shown(&line.group), pieces.join("; ")]);
-    }
-    table
-}
-
-fn rule(study: &Study) -> Option<Table> {
-    study.rule.as_ref().map(cut_points)
 }
 
 fn changes(study: &Study) -> Option<Table> {

@@ -1,15 +1,14 @@
 //! The sentences of a study.
 
 use crate::audit::recorded::Dropout;
-use crate::fair::Caution;
-use crate::fair::study::{Bounded, Number, PolicyRow, Study, Verdict};
+use crate::fair::study::{Bounded, Number, Study, Verdict};
 
 /// Text from a file as a page may show it: control characters become �.
 pub(super) fn shown(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
 }
 
-/// `0.52 [0.31, 0.73]`, with as many digits as the interval carries.
+/// `0.52 (0.31 to 0.73)`, with as many digits as the interval carries.
 pub(super) fn with_interval(number: &Number) -> String {
     let Some((low, high)) = number.interval else { return amount(number.mean, 3) };
     if low == high {
@@ -17,7 +16,7 @@ pub(super) fn with_interval(number: &Number) -> String {
     }
     let scale = Scale::of(number.mean, (low, high));
     let [mean, low, high] = [number.mean, low, high].map(|x| scale.mantissa(x));
-    format!("{mean} [{low}, {high}]{}", scale.power())
+    format!("{mean} ({low} to {high}){}", scale.power())
 }
 
 /// How numbers with one uncertainty are written: decimals, and a power of ten where plain digits would be many zeros.
@@ -66,7 +65,7 @@ pub(super) fn amount(x: f64, digits: usize) -> String {
     Scale { exponent, digits: if exponent == 0 { digits } else { 2 } }.write(x)
 }
 
-/// `0.02 [0.01, 0.05], at most 0.04`.
+/// `0.02 (0.01 to 0.05), at most 0.04`.
 pub(super) fn with_bound(found: &Bounded) -> String {
     if found.number.interval.is_some_and(|(low, high)| low == high) {
         return plain(found.number.mean, 3);
@@ -104,42 +103,18 @@ pub(super) fn digits(half: f64) -> usize {
     if half > 0.0 && half.is_finite() { (1.0 - half.log10().floor()).clamp(0.0, 6.0) as usize } else { 3 }
 }
 
-/// The first lines: what is accepted by assumption, if anything is, then the verdict, then the doubts about what it says.
+/// The first line: what is accepted by assumption, if anything is, then the verdict, then what can be said for one action for everybody where no
+/// policy that tells people apart is recommended.
 pub fn sentence(study: &Study) -> String {
-    let doubts: String = study.doubts.iter().map(|doubt| format!(" {}", doubted(doubt))).collect();
-    undoubted(study) + &doubts
+    accepted(study) + &verdict(&study.verdict) + &one_for_all(study)
 }
 
-/// The same without doubts.
-pub(super) fn undoubted(study: &Study) -> String {
-    accepted(study) + &verdict(&study.verdict) + &alone(study)
-}
-
-/// A doubt as a sentence.
-pub(super) fn doubted(doubt: &Caution) -> String {
-    let opening = if doubt.withdraws { "This withdraws the recommendation: " } else { "A doubt: " };
-    format!("{opening}{}.", doubt.says)
-}
-
-/// The policy that the verdict is about, as a row of the page.
-fn subject(study: &Study) -> Option<&PolicyRow> {
-    let policies = study.policies.as_ref()?;
-    match &study.verdict {
-        Verdict::OneForAll { action, .. } => policies.row(&format!("{action} for everybody")),
-        Verdict::TellsApart { .. } | Verdict::NoDifference { .. } => policies.row("Ours"),
-        Verdict::NotPossible { .. } => None,
-    }
-}
-
-/// That nothing but regressions carries the value, where importance weights leave too few people.
-pub(super) fn alone(study: &Study) -> String {
-    match subject(study) {
-        Some(row) if row.doubly_robust.is_none() => {
-            let left = row.effective_people.map_or(String::new(), |n| {
-                format!(": importance weights leave {} effective people of {}", plain(n, 1), study.data.people)
-            });
-            format!(" Its value rests on regressions alone{left}.")
-        }
+fn one_for_all(study: &Study) -> String {
+    match study.one_for_all() {
+        Some((action, row)) if !study.verdict.recommends() => format!(
+            " The same action for everybody can be supported: {action}, worth {} compared with what people received, and exactly fair whatever the noise.",
+            with_interval(&row.minus_received)
+        ),
         _ => String::new(),
     }
 }
@@ -155,43 +130,44 @@ pub(super) fn accepted(study: &Study) -> String {
 
 /// The verdict as a sentence.
 fn verdict(verdict: &Verdict) -> String {
+    let ends = |number: &Number| {
+        let (low, high) = number.interval.unwrap_or((number.mean, number.mean));
+        (low, high, Scale::of(number.mean, (low, high)))
+    };
     match verdict {
-        Verdict::NotPossible { because } => {
-            format!("No study is possible, because {}.", because.join("; and because "))
+        Verdict::CannotSupport { because } => {
+            format!("These data cannot support a policy, because {}.", because.join("; and because "))
         }
-        Verdict::OneForAll { action, difference } => format!(
-            "Give {action} to everybody: worth {} more than what people received; exactly fair, whatever the noise.",
+        Verdict::NotBelievable { because } => {
+            format!("Counterfactuals are not to be believed here, because {}.", because.join("; and because "))
+        }
+        Verdict::NotMeasured { difference } => format!(
+            "A policy that accepts it would be worth {} compared with what people received; how unfair it is, is not known.",
             with_interval(difference)
         ),
-        Verdict::TellsApart { difference, best_single, unfairness, recommended } => {
-            let single = best_single.as_ref().map_or(String::new(), |(action, number)| {
-                format!(" and {} more than {action} for everybody, the best single action", with_interval(number))
-            });
-            let unfairness = match unfairness {
-                Some(most) => format!("unfairness at most {}", share(*most)),
-                None => "how unfair it is, is not known".into(),
-            };
-            let recommended = if *recommended { "" } else { " It is not recommended." };
+        Verdict::NoDifference { difference, unfairness } => format!(
+            "No difference can be seen between a fair policy and what people received: {}; unfairness at most {}.",
+            with_interval(difference),
+            share(*unfairness)
+        ),
+        Verdict::Better { difference, unfairness } => {
+            let (low, high, scale) = ends(difference);
             format!(
-                "A policy that tells people apart is worth {} more than what people received{single}; {unfairness}.{recommended}",
-                with_interval(difference)
+                "A fair policy would be worth {} more than what people received, interval {} to {}; unfairness at most {}.",
+                scale.write(difference.mean),
+                scale.write(low),
+                scale.write(high),
+                share(*unfairness)
             )
         }
-        Verdict::NoDifference { difference } => {
-            let (low, high) = difference.interval.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
-            let scale = Scale::of(difference.mean, (low, high));
-            if high < 0.0 {
-                return format!(
-                    "Keep what you do: what was learned is worth {} compared with what people received.",
-                    with_interval(difference)
-                );
-            }
-            let told =
-                if low > 0.0 { "No policy that tells people apart was found" } else { "No difference can be seen" };
+        Verdict::Worse { difference, unfairness } => {
+            let (low, high, scale) = ends(difference);
             format!(
-                "{told}: what was learned is worth between {} and {} more than what people received.",
-                scale.write(low),
-                scale.write(high)
+                "A fair policy would be worth {} less than what people received, interval {} to {}; unfairness at most {}.",
+                scale.write(-difference.mean),
+                scale.write(-high),
+                scale.write(-low),
+                share(*unfairness)
             )
         }
     }
@@ -200,11 +176,10 @@ fn verdict(verdict: &Verdict) -> String {
 /// Whether there is a policy to use.
 pub fn recommendation(study: &Study) -> &'static str {
     match (&study.verdict, &study.policy) {
-        (Verdict::OneForAll { .. }, Some(_)) => "The policy is in policy.json; counterfair decide serves it.",
-        (Verdict::TellsApart { recommended: true, .. }, Some(_)) => {
-            "The policy fitted to everybody is in policy.json; counterfair decide serves it, and counterfair show says what it does."
+        (Verdict::Better { .. }, Some(_)) => {
+            "The policy fitted to everybody is in policy.json; counterfair decide serves it."
         }
-        (Verdict::NoDifference { .. }, _) => {
+        (Verdict::NoDifference { .. } | Verdict::Worse { .. }, _) => {
             "No policy is recommended and none is saved; counterfair learn makes one for those who want it for its fairness."
         }
         _ => "No policy is recommended and none is saved.",
@@ -236,8 +211,8 @@ mod tests {
     #[test]
     fn numbers_have_the_digits_their_intervals_carry() {
         let of = |mean, low, high| with_interval(&Number { mean, standard_error: None, interval: Some((low, high)) });
-        assert_eq!(of(0.523, 0.311, 0.735), "0.52 [0.31, 0.73]");
-        assert_eq!(of(-1234.6, -1300.0, -1170.0), "−1235 [−1300, −1170]");
+        assert_eq!(of(0.523, 0.311, 0.735), "0.52 (0.31 to 0.73)");
+        assert_eq!(of(-1234.6, -1300.0, -1170.0), "−1235 (−1300 to −1170)");
         assert_eq!(of(0.0, 0.0, 0.0), "0.000");
         assert_eq!(
             (percent(-0.0), percent(0.0004), percent(0.256)),
@@ -250,50 +225,26 @@ mod tests {
     #[test]
     fn no_unit_of_the_reward_makes_numbers_vanish_or_run_off_the_page() {
         let of = |mean, low, high| with_interval(&Number { mean, standard_error: None, interval: Some((low, high)) });
-        assert_eq!(of(3.13e-7, 1.47e-7, 4.78e-7), "3.1 [1.5, 4.8] × 10⁻⁷");
-        assert_eq!(of(17_298_874.0, 17_021_190.0, 17_576_559.0), "1.730 [1.702, 1.758] × 10⁷");
-        assert_eq!(of(-0.000_03, -0.000_33, 0.000_28), "−0.3 [−3.3, 2.8] × 10⁻⁴");
-        assert_eq!(of(2.0, 1.0, 999_999.0), "2 [1, 999999]");
+        assert_eq!(of(3.13e-7, 1.47e-7, 4.78e-7), "3.1 (1.5 to 4.8) × 10⁻⁷");
+        assert_eq!(of(17_298_874.0, 17_021_190.0, 17_576_559.0), "1.730 (1.702 to 1.758) × 10⁷");
+        assert_eq!(of(-0.000_03, -0.000_33, 0.000_28), "−0.3 (−3.3 to 2.8) × 10⁻⁴");
+        assert_eq!(of(2.0, 1.0, 999_999.0), "2 (1 to 999999)");
         assert_eq!(
             (amount(2_600_478.0, 3), amount(0.0, 2), amount(-1.5, 3)),
             ("2.60 × 10⁶".into(), "0.00".into(), "−1.500".into())
         );
         let difference = Number { mean: -5e-7, standard_error: Some(1e-7), interval: Some((-7e-7, -3e-7)) };
-        let found = verdict(&Verdict::NoDifference { difference });
-        assert!(found.contains("worth −5.0 [−7.0, −3.0] × 10⁻⁷"), "{found}");
-    }
-
-    fn number(mean: f64, low: f64, high: f64) -> Number {
-        Number { mean, standard_error: Some(0.1), interval: Some((low, high)) }
+        let found = verdict(&Verdict::Worse { difference, unfairness: 0.04 });
+        assert!(
+            found.contains("worth 5.0 × 10⁻⁷ less") && found.contains("interval 3.0 × 10⁻⁷ to 7.0 × 10⁻⁷"),
+            "{found}"
+        );
     }
 
     #[test]
-    fn each_verdict_is_said_with_its_own_numbers() {
-        let difference = number(0.52, 0.31, 0.73);
-        let none = verdict(&Verdict::NotPossible { because: vec!["one group".into(), "one action".into()] });
-        assert_eq!(none, "No study is possible, because one group; and because one action.");
-        let everybody = verdict(&Verdict::OneForAll { action: "go".into(), difference });
-        assert_eq!(
-            everybody,
-            "Give go to everybody: worth 0.52 [0.31, 0.73] more than what people received; exactly fair, whatever the noise."
-        );
-        let apart = |unfairness, recommended| {
-            let best_single = Some(("go".into(), number(0.11, -0.1, 0.32)));
-            verdict(&Verdict::TellsApart { difference, best_single, unfairness, recommended })
-        };
-        assert_eq!(
-            apart(Some(0.04), true),
-            "A policy that tells people apart is worth 0.52 [0.31, 0.73] more than what people received and 0.11 [−0.10, 0.32] more than go for \
-             everybody, the best single action; unfairness at most 0.040."
-        );
-        let unknown = apart(None, false);
-        assert!(unknown.ends_with("; how unfair it is, is not known. It is not recommended."), "{unknown}");
-        let same = |low, high| verdict(&Verdict::NoDifference { difference: number((low + high) / 2.0, low, high) });
-        assert!(
-            same(-0.1, 0.3).starts_with("No difference can be seen: what was learned is worth between −0.10 and 0.30")
-        );
-        assert!(
-            same(-0.7, -0.3).starts_with("Keep what you do: what was learned is worth −0.50 [−0.70, −0.30] compared")
-        );
+    fn less_is_said_with_the_ends_of_the_interval_turned() {
+        let difference = Number { mean: -0.5, standard_error: Some(0.1), interval: Some((-0.7, -0.3)) };
+        let found = verdict(&Verdict::Worse { difference, unfairness: 0.04 });
+        assert!(found.contains("worth 0.50 less") && found.contains("interval 0.30 to 0.70"), "{found}");
     }
 }

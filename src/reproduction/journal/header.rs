@@ -26,12 +26,31 @@ pub struct Header {
 /// What is different about a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Misfit {
-    /// Its format, version, numbers, or the data of one of its studies.
-    #[error("its {what} is {found}, here {expected}")]
-    Other {
-        /// What differs.
-        what: String,
+    /// Another kind of file.
+    #[error("its format is \"{0}\", not \"{FORMAT}\"")]
+    Format(String),
+    /// Another version.
+    #[error("it was made by version {found}, this is version {expected}")]
+    Version {
         /// The file's.
+        found: String,
+        /// Ours.
+        expected: String,
+    },
+    /// The same version, but a build with other numbers.
+    #[error("it was made by a build with other numbers ({found}, this one has {expected})")]
+    Numbers {
+        /// The file's.
+        found: String,
+        /// Ours.
+        expected: String,
+    },
+    /// Another study under the same name.
+    #[error("its study `{study}` has other data (fingerprint {found}, here {expected})")]
+    Data {
+        /// The study.
+        study: String,
+        /// The file's fingerprint.
         found: String,
         /// Ours.
         expected: String,
@@ -47,7 +66,7 @@ impl Header {
         Self {
             format: FORMAT.into(),
             version: env!("CARGO_PKG_VERSION").into(),
-            numbers: NUMBERS.into(),
+            numbers: NUMBERS.text(),
             shard,
             studies: studies.iter().map(|s| (s.name().to_string(), s.fingerprint())).collect(),
         }
@@ -59,17 +78,21 @@ impl Header {
     /// # Errors
     /// [`Misfit`].
     pub fn fits<'a>(&self, expected: &Self, named: impl IntoIterator<Item = &'a str>) -> Result<(), Misfit> {
-        let parts = [
-            ("format", &self.format, &expected.format),
-            ("version", &self.version, &expected.version),
-            ("numerical version", &self.numbers, &expected.numbers),
-        ];
-        let whole = parts.map(|(what, found, expected)| (what.to_string(), found, expected));
-        let data = self.studies.iter().filter_map(|(study, found)| {
-            Some((format!("data of the study `{study}`"), found, expected.studies.get(study)?))
-        });
-        if let Some((what, found, expected)) = whole.into_iter().chain(data).find(|(_, found, here)| found != here) {
-            return Err(Misfit::Other { what, found: found.clone(), expected: expected.clone() });
+        if self.format != expected.format {
+            return Err(Misfit::Format(self.format.clone()));
+        }
+        let (found, here) = (self.version.clone(), expected.version.clone());
+        if found != here {
+            return Err(Misfit::Version { found, expected: here });
+        }
+        let (found, here) = (self.numbers.clone(), expected.numbers.clone());
+        if found != here {
+            return Err(Misfit::Numbers { found, expected: here });
+        }
+        for (study, found) in &self.studies {
+            if let Some(here) = expected.studies.get(study).filter(|here| *here != found) {
+                return Err(Misfit::Data { study: study.clone(), found: found.clone(), expected: here.clone() });
+            }
         }
         let known = |name: &str| expected.studies.contains_key(name) && self.studies.contains_key(name);
         match named.into_iter().find(|name| !known(name)) {

@@ -1,6 +1,6 @@
 //! One writer per file.
 
-use super::{JournalError, Problem};
+use super::JournalError;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::Path;
 
@@ -15,9 +15,9 @@ impl Lock {
     /// Takes it; makes the folder where there is none.
     ///
     /// # Errors
-    /// [`Problem::Locked`] when another run has it, [`Problem::Io`] when it cannot be made.
+    /// [`JournalError::Locked`] when another run has it, [`JournalError::Io`] when it cannot be made.
     pub fn take(path: &Path) -> Result<Self, JournalError> {
-        let io = |error| Problem::Io(error).of(path);
+        let io = |source| JournalError::Io { path: path.into(), source };
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(io)?;
         }
@@ -26,8 +26,8 @@ impl Lock {
             OpenOptions::new().write(true).create(true).truncate(false).open(path.with_file_name(name)).map_err(io)?;
         match file.try_lock() {
             Ok(()) => Ok(Self(Some(file))),
-            Err(TryLockError::WouldBlock) => Err(Problem::Locked.of(path)),
-            // Some network file systems have no locks.
+            Err(TryLockError::WouldBlock) => Err(JournalError::Locked { path: path.into() }),
+            // Some network file systems know no locks.
             Err(TryLockError::Error(e)) if e.kind() == std::io::ErrorKind::Unsupported => Ok(Self(None)),
             Err(TryLockError::Error(e)) => Err(io(e)),
         }

@@ -20,50 +20,56 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A file of results that cannot be used.
+/// Why a file of results cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {problem}", path.display())]
-pub struct JournalError {
-    /// The file.
-    pub path: PathBuf,
-    /// What is wrong with it.
-    pub problem: Problem,
-}
-
-/// What is wrong with a file of results.
-#[derive(Debug, thiserror::Error)]
-pub enum Problem {
+pub enum JournalError {
     /// The operating system refused.
-    #[error("{0}")]
-    Io(io::Error),
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+    /// A file could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
     /// The first line is not a header.
-    #[error("it cannot be used: {0} in its first line, which says what its numbers depend on")]
-    NoHeader(String),
+    #[error("{path} cannot be used: {reason} in its first line, which says what its numbers depend on")]
+    NoHeader {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The file was made by another program, with other numbers or from other data.
-    #[error("it does not fit: {0}; its cells cannot be mixed with others")]
-    Misfit(Misfit),
-    /// Another run is writing the file.
-    #[error("it is being written by another run; wait for it, or name another folder with --out")]
-    Locked,
+    #[error("{path} does not fit: {misfit}; its cells cannot be mixed with others")]
+    Misfit {
+        /// The file.
+        path: PathBuf,
+        /// What is different.
+        misfit: Misfit,
+    },
+    /// Somebody else is writing the file.
+    #[error("{path} is being written by another run; wait for it, or name another folder with --out")]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
     /// An earlier line could not be written.
-    #[error("no more is written, because an earlier line could not be")]
-    Broken,
-    /// One cell has two different results; the second was found in this file.
-    #[error("cell {0} has two different results")]
-    Contradiction(String),
-}
-
-impl Problem {
-    /// This problem, of a file.
-    pub(super) fn of(self, path: &Path) -> JournalError {
-        JournalError { path: path.into(), problem: self }
-    }
-}
-
-impl From<WriteError> for JournalError {
-    fn from(WriteError { path, source }: WriteError) -> Self {
-        Self { path, problem: Problem::Io(source) }
-    }
+    #[error("{path}: no more is written, because an earlier line could not be")]
+    Broken {
+        /// The file.
+        path: PathBuf,
+    },
+    /// One cell with two different results.
+    #[error("{path}: cell {key} has two different results")]
+    Contradiction {
+        /// The file in which the second was found.
+        path: PathBuf,
+        /// The cell.
+        key: String,
+    },
 }
 
 /// A line that was dropped.
@@ -99,11 +105,11 @@ enum Entry {
 /// Reads a file of results; lines that are torn or damaged are left out and told.
 ///
 /// # Errors
-/// [`Problem::Io`] and [`Problem::NoHeader`].
+/// [`JournalError::Io`] and [`JournalError::NoHeader`].
 pub fn read(path: &Path) -> Result<Contents, JournalError> {
-    let text = fs::read(path).map_err(|e| Problem::Io(e).of(path))?;
+    let text = fs::read(path).map_err(|source| JournalError::Io { path: path.into(), source })?;
     let mut lines = text.split(|&b| b == b'\n').zip(1..).filter(|(line, _)| !line.is_empty());
-    let no_header = |reason: String| Problem::NoHeader(reason).of(path);
+    let no_header = |reason: String| JournalError::NoHeader { path: path.into(), reason };
     let (first, _) = lines.next().ok_or_else(|| no_header("nothing is".into()))?;
     let header = line::open::<Header>(first).map_err(|reason| no_header(format!("something is wrong ({reason})")))?;
     let mut contents = Contents { header, grids: vec![], records: vec![], damaged: vec![] };
@@ -132,7 +138,7 @@ pub fn read(path: &Path) -> Result<Contents, JournalError> {
 /// Writes a whole file: header, grids and records in canonical order. A reader sees the old file or the new one, never half of it.
 ///
 /// # Errors
-/// [`Problem::Io`].
+/// [`JournalError::Io`] and [`JournalError::Write`].
 pub fn write<'a>(
     path: &Path,
     header: &Header,
@@ -146,7 +152,7 @@ pub fn write<'a>(
     grids.sort();
     grids.dedup();
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(|e| Problem::Io(e).of(folder))?;
+        fs::create_dir_all(folder).map_err(|source| JournalError::Io { path: folder.into(), source })?;
     }
     atomically(path, |out| {
         out.write_all(&line::seal(header))?;
@@ -159,13 +165,13 @@ pub fn write<'a>(
 /// Adds records to others; the same cell twice is one cell, provided that it says the same.
 ///
 /// # Errors
-/// [`Problem::Contradiction`], which names `path` as the origin of the new records.
+/// [`JournalError::Contradiction`], which names `path` as the origin of the new records.
 pub fn join(path: &Path, records: &mut Vec<Record>, more: Vec<Record>) -> Result<(), JournalError> {
     let mut known: BTreeMap<String, usize> = records.iter().enumerate().map(|(i, r)| (r.cell.key(), i)).collect();
     for record in more {
         let key = record.cell.key();
         match known.get(&key) {
-            Some(&i) if records[i] != record => return Err(Problem::Contradiction(key).of(path)),
+            Some(&i) if records[i] != record => return Err(JournalError::Contradiction { path: path.into(), key }),
             Some(_) => {}
             None => {
                 known.insert(key, records.len());
@@ -188,23 +194,24 @@ impl Journal {
     /// Opens a file that [`write()`] has made.
     ///
     /// # Errors
-    /// [`Problem::Io`].
+    /// [`JournalError::Io`].
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         let file = OpenOptions::new().append(true).open(path);
-        let file = file.map_err(|e| Problem::Io(e).of(path))?;
+        let file = file.map_err(|source| JournalError::Io { path: path.into(), source })?;
         Ok(Self { path: path.into(), file, broken: false })
     }
 
     /// Adds a finished cell: one write of one whole line, handed to the operating system before this returns.
     ///
     /// # Errors
-    /// [`Problem::Io`], and ever after [`Problem::Broken`]: nothing may follow a line that is torn.
+    /// [`JournalError::Io`], and ever after [`JournalError::Broken`]: nothing may follow a line that is torn.
     pub fn append(&mut self, record: &Record) -> Result<(), JournalError> {
         if self.broken {
-            return Err(Problem::Broken.of(&self.path));
+            return Err(JournalError::Broken { path: self.path.clone() });
         }
-        let written = self.file.write_all(&line::seal(record));
-        self.broken = written.is_err();
-        written.map_err(|e| Problem::Io(e).of(&self.path))
+        self.file.write_all(&line::seal(record)).map_err(|source| {
+            self.broken = true;
+            JournalError::Io { path: self.path.clone(), source }
+        })
     }
 }

@@ -46,7 +46,7 @@ impl Study {
     /// A study of the people of `panel`.
     ///
     /// # Panics
-    /// If an attribute does not have one code per person.
+    /// If an attribute does not have one code a person.
     pub fn new(
         name: &str,
         origin: Origin,
@@ -56,7 +56,7 @@ impl Study {
         panel: Panel,
     ) -> Self {
         for attribute in &attributes {
-            assert_eq!(attribute.codes.len(), panel.people(), "one code of {} per person", attribute.name);
+            assert_eq!(attribute.codes.len(), panel.people(), "one code of {} a person", attribute.name);
         }
         let state_names = state_names.iter().map(|s| s.to_string()).collect();
         Self { name: name.into(), origin, description: description.into(), attributes, state_names, panel }

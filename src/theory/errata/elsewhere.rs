@@ -42,10 +42,6 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
     ("D-iid", "is X4"),
     ("asm:coverage", "a definition; that λ₀ ≤ 1 holds because the trace bounds the least eigenvalue"),
     ("D1", "is D2 with exact states"),
-    (
-        "D2",
-        "the normal equations of least squares, a textbook fact; the kernel's fit stands beside certified values of NIST",
-    ),
     ("D5", "an identity of matrices"),
     ("D8", "the definition of the spectral norm"),
     ("D10", "elementary, and superseded by lemma:P"),

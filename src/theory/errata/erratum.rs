@@ -1,7 +1,7 @@
 //! What an erratum is: a statement of the source document, a witness against it, and the statement as it should read.
 
 use crate::theory::theorems::{Quotation, ROUNDING};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// How a statement stands in the source document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -115,7 +115,7 @@ pub struct Witness {
 }
 
 /// A statement of the source document that does not hold as it stands, or an assumption that fails in an example.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy)]
 pub struct Erratum {
     /// The label shared with the source document, the proofs and the paper.
     pub label: &'static str,
@@ -130,7 +130,6 @@ pub struct Erratum {
     /// The statement as it should read.
     pub right: &'static str,
     /// Recomputes the witness.
-    #[serde(skip)]
     pub witness: fn() -> Witness,
     /// The label of the erratum that this one follows from; its own label when it is the first of its kind.
     pub root: &'static str,
@@ -148,6 +147,22 @@ impl Erratum {
 impl std::fmt::Debug for Erratum {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} ({}): {}", self.label, self.stands.word(), self.says)
+    }
+}
+
+impl Serialize for Erratum {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+        let mut fields = serializer.serialize_struct("Erratum", 8)?;
+        fields.serialize_field("label", self.label)?;
+        fields.serialize_field("stands", &self.stands)?;
+        fields.serialize_field("source", &self.source)?;
+        fields.serialize_field("says", self.says)?;
+        fields.serialize_field("why", self.why)?;
+        fields.serialize_field("right", self.right)?;
+        fields.serialize_field("root", self.root)?;
+        fields.serialize_field("proved_by", self.proved_by)?;
+        fields.end()
     }
 }
 

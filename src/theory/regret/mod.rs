@@ -117,7 +117,7 @@ impl RegretMeter {
                     return;
                 }
                 let weight = if undiscounted { 1.0 } else { reading.weight };
-                let states = reading.worlds[0].states().iter().zip(reading.worlds[1].states());
+                let states = reading.worlds[0].iter().zip(&reading.worlds[1]);
                 for (((s0, s1), action), sum) in states.zip(reading.actions).zip(sums) {
                     *sum += weight * self.advantage.loss(&self.optimum, *s0, *s1, *action);
                 }

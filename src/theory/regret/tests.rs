@@ -93,7 +93,7 @@ fn in_a_finite_world_the_performance_difference_is_an_identity() {
         let (values, lost) = follow_readings(&world, &agent, &all, γ, |_, _, reading, sums| {
             let h = horizon - reading.t;
             for (i, (sum, &a)) in sums.iter_mut().zip(reading.actions).enumerate() {
-                let here: Vec<f64> = reading.worlds.iter().map(|world| world.states()[i]).collect();
+                let here: Vec<f64> = reading.worlds.iter().map(|states| states[i]).collect();
                 let at = mdp.points().iter().position(|point| *point == here).unwrap();
                 *sum += reading.weight * (to_go[h][at] - q[h][at * 2 + a as usize]);
             }

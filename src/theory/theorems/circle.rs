@@ -5,7 +5,7 @@ use crate::kernel::learn::Clipping;
 use crate::kernel::numeric::Stream;
 use crate::kernel::people::Panel;
 use crate::kernel::preprocess::{Oracle, Sequential, batch};
-use crate::theory::circle::{Circle, CircleFit, Weights};
+use crate::theory::beds::{Circle, CircleFit, Weights};
 use rayon::prelude::*;
 use std::sync::OnceLock;
 

@@ -207,7 +207,7 @@ fn largest_difference(
 
 #[cfg(test)]
 mod tests {
-    use super::super::listed::{AnyRule, Reads, by_hand, changed, random_world};
+    use super::super::listed::{AnyRule, Moved, Reads, by_hand, changed, random_world};
     use super::*;
     use crate::kernel::numeric::Stream;
     use crate::kernel::preprocess::{Oracle, Sequential};
@@ -256,7 +256,7 @@ mod tests {
     #[should_panic(expected = "not the counterfactual states")]
     fn wrong_means_do_not() {
         let world = by_hand();
-        let method = Sequential::new(crate::theory::Mistaken::by_level(world.clone(), 1e-3), vec![0.5, 0.5]);
+        let method = Sequential::new(Moved::by_level(world.clone(), 1e-3), vec![0.5, 0.5]);
         assert_counterfactual_states(&world, &method, 1e-4);
     }
 }

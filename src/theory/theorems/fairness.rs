@@ -4,12 +4,11 @@ use super::listed::{AnyRule, Reads, changed, told, world};
 use super::{Claim, Found, Limit, Quotation, Run, Worst, counterfactual_fairness};
 use crate::kernel::evaluate::evaluate;
 use crate::kernel::learn::{Agent, AgentMemory, Deployed, Policy, UniformlyRandom};
-use crate::kernel::model::worlds::{Linear, World, draw_action};
-use crate::kernel::model::{Exogenous, Mechanism, OnScales, Scale, abduct, simulate};
+use crate::kernel::model::worlds::{World, draw_action};
+use crate::kernel::model::{Exogenous, Mechanism, abduct, simulate};
 use crate::kernel::numeric::Stream;
-use crate::kernel::numeric::quadrature::normal_cdf;
 use crate::kernel::people::Person;
-use crate::kernel::preprocess::{Preprocessor, Sequential, StateOnly, Unaware, View};
+use crate::kernel::preprocess::{Preprocessor, Sequential, StateOnly, Unaware};
 use crate::theory::FiniteWorld;
 use std::collections::BTreeMap;
 
@@ -66,21 +65,6 @@ pub(super) const CLAIMS: &[Claim] = &[
         ..Claim::LEMMA
     },
     Claim {
-        label: "asm:unique",
-        says: "where states are recorded on a scale noise is no function of the record: with the true means, and so with any number of people, a rule \
-               on what alg:cf:1 makes keeps the CF metric P(−0.2 ≤ U < 0.3)",
-        assumes: &[
-            "S₁ = −0.3 + z/2 + U recorded in whole numbers, U standard normal, one decision",
-            "1{mean of the worlds' states > 0}; 200 000 people, within four standard errors",
-        ],
-        limit: Limit::AtMost,
-        check: |run| rounded(run == Run::Stated),
-        control: "states are recorded as they are, and the rule is fair",
-        runs: "kernel::model::OnScales, kernel::preprocess::Sequential, kernel::evaluate::evaluate",
-        source: Quotation::at(253, r"are deterministic functions of $H_t$"),
-        ..Claim::LEMMA
-    },
-    Claim {
         label: "eq:cf_metric",
         says: "the metric is the share of decisions that differ in a world of another level with the same noise and the factual past actions",
         assumes: &["everybody of 20 finite worlds, four decisions", "rules that read the state, or state and level"],
@@ -103,38 +87,6 @@ pub(super) const CLAIMS: &[Claim] = &[
         ..Claim::LEMMA
     },
 ];
-
-/// At level 0 the rule says yes from S₁ = 0 on, where U ≥ −0.2; at level 1 from S₁ = 1 on, where U ≥ 0.3.
-fn rounded(on_scale: bool) -> Found {
-    let scale = Scale::new(-20.0, 20.0, 1.0).expect("forty steps");
-    let world = OnScales::new(Linear::new(0.5), if on_scale { vec![Some(scale)] } else { vec![] });
-    let fair = Deployed::new(Sequential::new(Linear::new(0.5), vec![0.5, 0.5]), MeanAbove(0.0));
-    let found = evaluate(&world, &fair, &Exogenous::draw(&world, 200_000, 1, Stream::new(219)), 1.0).unfairness.metric;
-    let (expected, mut worst) = (normal_cdf(0.3) - normal_cdf(-0.2), Worst::default());
-    let error = (expected * (1.0 - expected) / 200_000.0).sqrt();
-    worst.at_most((found.mean - expected).abs(), 4.0 * error, || {
-        format!("the metric is {:.4} and the probability {expected:.4} (standard error {error:.4})", found.mean)
-    });
-    worst.found()
-}
-
-/// 1 where the mean of what is read is above a number.
-struct MeanAbove(f64);
-
-impl<V: View> Policy<V> for MeanAbove {
-    fn actions(&self) -> usize {
-        2
-    }
-    fn probabilities(&self, rows: &[f64], width: usize, out: &mut [f64]) {
-        for (row, out) in rows.chunks_exact(width).zip(out.chunks_exact_mut(2)) {
-            out[1] = f64::from(u8::from(row.iter().sum::<f64>() / width as f64 > self.0));
-            out[0] = 1.0 - out[1];
-        }
-    }
-    fn is_deterministic(&self) -> bool {
-        true
-    }
-}
 
 /// A few rules in many worlds, asked everywhere.
 fn asked(reads: Reads, certain: bool) -> Found {

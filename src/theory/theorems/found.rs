@@ -1,7 +1,6 @@
 //! What a check finds: the worst of some cases, or a slope.
 
-use crate::kernel::numeric::{Estimate, Stream};
-use crate::theory::{SlopeFit, log_log_slope};
+use crate::kernel::numeric::{Estimate, SlopeFit, Stream, log_log_slope};
 use serde::{Deserialize, Serialize};
 
 /// What a check found.

@@ -3,11 +3,11 @@
 use super::search::between;
 use crate::kernel::learn::features::Polynomial;
 use crate::kernel::learn::{Agent, Deployed, Greedy, LinearQ, Policy};
-use crate::kernel::model::World;
+use crate::kernel::model::{Mechanism, World};
 use crate::kernel::numeric::{Stream, uniform_index};
 use crate::kernel::preprocess::{Full, Sequential, Unaware, View};
+use crate::theory::FiniteWorld;
 use crate::theory::finite_world::Tables;
-use crate::theory::{FiniteWorld, Mistaken};
 
 /// The first can be followed by hand; the others are random, with two or three levels.
 pub fn world(i: u64) -> FiniteWorld {
@@ -122,11 +122,56 @@ impl Reads {
         match self {
             Self::Worlds => Box::new(Deployed::new(Sequential::new(world.clone(), weights), rule)),
             Self::WrongWorlds(by) => {
-                Box::new(Deployed::new(Sequential::new(Mistaken::by_level(world.clone(), by), weights), rule))
+                Box::new(Deployed::new(Sequential::new(Moved::by_level(world.clone(), by), weights), rule))
             }
             Self::State => Box::new(Deployed::new(Unaware { state_dim: 1 }, rule)),
             Self::StateAndLevel => Box::new(Deployed::new(Full { state_dim: 1 }, rule)),
         }
+    }
+}
+
+/// A mechanism whose means are all moved by a number of their level: wrong means.
+#[derive(Debug, Clone)]
+pub struct Moved<M> {
+    mechanism: M,
+    by: Vec<f64>,
+    initial: Vec<Vec<f64>>,
+}
+
+impl<M: Mechanism> Moved<M> {
+    /// All means of level k moved by `by[k]`.
+    pub fn new(mechanism: M, by: Vec<f64>) -> Self {
+        let initial =
+            by.iter().enumerate().map(|(k, by)| mechanism.initial_mean(k).iter().map(|m| m + by).collect()).collect();
+        Self { mechanism, by, initial }
+    }
+
+    /// All means of level k moved by k times `by`.
+    pub fn by_level(mechanism: M, by: f64) -> Self {
+        let levels = mechanism.levels();
+        Self::new(mechanism, (0..levels).map(|k| k as f64 * by).collect())
+    }
+}
+
+impl<M: Mechanism> Mechanism for Moved<M> {
+    fn state_dim(&self) -> usize {
+        self.mechanism.state_dim()
+    }
+    fn levels(&self) -> usize {
+        self.mechanism.levels()
+    }
+    fn actions(&self) -> usize {
+        self.mechanism.actions()
+    }
+    fn initial_mean(&self, level: usize) -> &[f64] {
+        &self.initial[level]
+    }
+    fn mean(&self, level: usize, states: &[f64], actions: &[u32], next: &mut [f64], rewards: &mut [f64]) {
+        self.mechanism.mean(level, states, actions, next, rewards);
+        next.iter_mut().chain(rewards).for_each(|x| *x += self.by[level]);
+    }
+    fn noise(&self) -> Option<&dyn crate::kernel::model::NoiseLaw> {
+        self.mechanism.noise()
     }
 }
 

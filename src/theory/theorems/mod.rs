@@ -3,13 +3,12 @@
 //! Reading order: [`Claim`] (what a row is), [`Limit`] and its judge, [`Found`], then the rows by subject.
 //! [`assert_counterfactually_fair`] and [`assert_counterfactual_states`] ask the same of a policy or a method of one's own.
 
-mod certified;
 mod circle;
 mod claim;
+mod deployed;
 mod fair;
 mod fairness;
 mod found;
-mod gained;
 mod iteration;
 mod judge;
 mod laws;
@@ -49,8 +48,7 @@ pub fn theorems() -> Vec<Claim> {
         iteration::CLAIMS,
         regret::CLAIMS,
         unfairness::CLAIMS,
-        gained::CLAIMS,
-        certified::CLAIMS,
+        deployed::CLAIMS,
     ];
     [&laws::ROOMS, rooms].concat().concat()
 }

@@ -1,6 +1,6 @@
 //! `alg:cf:1` and what it stands on: exact with true means, how errors of the means travel, what it does where noise is not added.
 
-use super::listed::{AnyRule, greedy_rule, linear_rule, told, world};
+use super::listed::{AnyRule, Moved, greedy_rule, linear_rule, told, world};
 use super::search::{between, climb, signed};
 use super::{Claim, Found, Limit, Quotation, Run, Worst};
 use crate::audit::{PanelDraws, audit};
@@ -10,10 +10,8 @@ use crate::kernel::model::worlds::{Linear, Nonlinear, ThreeLevels, spread_by_lev
 use crate::kernel::model::{Exogenous, Mechanism, World, abduct, predict, simulate};
 use crate::kernel::numeric::quadrature::normal_cdf;
 use crate::kernel::numeric::{Stream, fill_standard_normal};
-use crate::kernel::people::Panel;
+use crate::kernel::people::{Labels, Panel, PanelBuilder, Person};
 use crate::kernel::preprocess::{Augmented, Oracle, Preprocessor, Sequential, SingleStage, batch};
-use crate::theory::Mistaken;
-use crate::theory::recorded::{Recorded, panel_of};
 
 const LINE_7: Option<Quotation> = Quotation::at(338, r"\hat{\mu}(\hat{s}_{i,t-1}^{z'},a_{i,t-1},z')");
 const ADDITIVE: Option<Quotation> = Quotation::at(320, r"are additive to $S_t$ and $R_t$");
@@ -171,7 +169,7 @@ fn exact(off: f64) -> Found {
 /// The algorithm against abduction and prediction, and against the Oracle, over all people, times and levels.
 fn exact_in(world: &dyn World, off: f64, panel: &Panel, rule: &dyn Policy<Augmented>, name: &str, worst: &mut Worst) {
     let (p, levels, weights) = (world.state_dim(), world.levels(), world.level_probabilities().to_vec());
-    let made = batch(&Sequential::new(Mistaken::by_level(world, off), weights.clone()), panel).expect("finite states");
+    let made = batch(&Sequential::new(Moved::by_level(world, off), weights.clone()), panel).expect("finite states");
     let oracle = batch(&Oracle::new(world, weights.clone()), panel).expect("finite states");
     let acted = [&made, &oracle].map(|experience| {
         let mut actions = vec![0; experience.views().len() / (p * levels)];
@@ -211,7 +209,7 @@ fn exact_in(world: &dyn World, off: f64, panel: &Panel, rule: &dyn Policy<Augmen
 fn factual(later: u32) -> Found {
     let world = ThreeLevels::new(1.0);
     let panel = simulate(&world, &Exogenous::draw(&world, 200, 5, Stream::new(245)));
-    let method = Sequential::new(Mistaken::by_level(world, 3.7), vec![0.2, 0.5, 0.3]);
+    let method = Sequential::new(Moved::by_level(world, 3.7), vec![0.2, 0.5, 0.3]);
     let mut worst = Worst::default();
     for person in panel.iter() {
         let z = person.level as usize;
@@ -360,8 +358,8 @@ fn shifted(by: [f64; 3]) -> Found {
     let world = ThreeLevels::new(1.0);
     let panel = simulate(&world, &Exogenous::draw(&world, 200, 5, Stream::new(248)));
     let weights = vec![0.5, 0.3, 0.2];
-    let made = batch(&Sequential::new(Mistaken::at_each_level(world.clone(), by.to_vec()), weights.clone()), &panel)
-        .expect("finite");
+    let made =
+        batch(&Sequential::new(Moved::new(world.clone(), by.to_vec()), weights.clone()), &panel).expect("finite");
     let exact = batch(&Sequential::new(world, weights), &panel).expect("finite");
     let mut worst = Worst::default();
     let pairs = made.views().iter().zip(exact.views()).chain(made.rewards().iter().zip(exact.rewards()));
@@ -440,15 +438,15 @@ fn first_metric(aware: bool) -> Found {
 ///
 /// With `shared` noise the group means are off by the same number at both levels.
 fn single_stage(shared: bool) -> Found {
+    let mut builder = PanelBuilder::new(Labels::numbered(2), Labels::numbered(1), 1).expect("a panel with a state");
     let mut noise = vec![0.0; 200];
     fill_standard_normal(&mut Stream::new(252).rng(), &mut noise);
-    let recorded = |i: usize| {
+    for i in 0..200 {
         let level = (i % 2) as u32;
-        let states = vec![f64::from(level) + noise[if shared { i / 2 } else { i }]];
-        Recorded { level, states, actions: vec![0], rewards: vec![0.0] }
-    };
-    let people = panel_of(2, 1, 1, (0..200).map(recorded));
-    let method = SingleStage::fit(&people).expect("both levels have people");
+        let (id, state) = (i.to_string(), [f64::from(level) + noise[if shared { i / 2 } else { i }]]);
+        builder.push(Person { id: &id, level, states: &state, actions: &[0], rewards: &[0.0] }).expect("finite states");
+    }
+    let method = SingleStage::fit(&builder.finish()).expect("both levels have people");
     let mut worst = Worst::default();
     for u in [-1.3, 0.4, 2.0] {
         let [zero, one] = [0u32, 1].map(|z| method.begin(&[z], &[f64::from(z) + u]).view);

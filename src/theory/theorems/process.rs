@@ -1,6 +1,6 @@
 //! The process that policies act in: stationarity, weights, the Markov property of what is preprocessed, and the paper's own worlds.
 
-use super::listed::{AnyRule, Reads, changed, told, world};
+use super::listed::{AnyRule, Moved, Reads, changed, told, world};
 use super::{Claim, Found, Limit, Quotation, Run, Worst};
 use crate::kernel::evaluate::{Reading, evaluate, follow_readings};
 use crate::kernel::learn::features::OneHot;
@@ -9,7 +9,7 @@ use crate::kernel::model::worlds::Linear;
 use crate::kernel::model::{Exogenous, Mechanism, World, simulate};
 use crate::kernel::numeric::Stream;
 use crate::kernel::preprocess::{Augmented, Sequential, batch};
-use crate::theory::{FiniteMdp, FiniteWorld, Mistaken};
+use crate::theory::{FiniteMdp, FiniteWorld};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -264,7 +264,7 @@ fn markov(off: f64, confounded: bool) -> Found {
         if confounded {
             all = repeating(&all);
         }
-        let means = Mistaken::by_level(world.clone(), off);
+        let means = Moved::by_level(world.clone(), off);
         let made = batch(&Sequential::new(means, world.level_probabilities().to_vec()), &simulate(&world, &all))
             .expect("finite states");
         let seen = |row: usize| made.views()[row * made.width()..(row + 1) * made.width()].iter().map(|x| x.to_bits());

@@ -4,9 +4,9 @@ use super::search::between;
 use crate::kernel::learn::features::{FeatureMap, OneHot};
 use crate::kernel::learn::{Clipping, Greedy, LinearQ, Policy, Settings, fitted_q_iteration};
 use crate::kernel::numeric::{Stream, uniform_index};
+use crate::kernel::people::{Labels, PanelBuilder, Person};
 use crate::kernel::preprocess::{StateOnly, Unaware, batch};
 use crate::theory::FiniteMdp;
-use crate::theory::recorded::{Recorded, panel_of};
 use rand::{Rng, RngExt};
 
 /// Absolute error put down to rounding for numbers of size one: 2⁻⁵² times a few thousand operations.
@@ -35,14 +35,14 @@ pub fn fitted<F: FeatureMap + Clone>(
     settings: Settings,
 ) -> LinearQ<StateOnly, F> {
     let width = features.inputs();
-    let recorded = |tuple: &Tuple| Recorded {
-        level: 0,
-        states: [&tuple.state[..], &tuple.next[..]].concat(),
-        actions: vec![tuple.action],
-        rewards: vec![tuple.reward],
-    };
-    let people = panel_of(1, actions, width, tuples.iter().map(recorded));
-    let experience = batch(&Unaware { state_dim: width }, &people).expect("finite states");
+    let mut builder =
+        PanelBuilder::new(Labels::numbered(1), Labels::numbered(actions), width).expect("a state has a coordinate");
+    for (i, tuple) in tuples.iter().enumerate() {
+        let (id, states) = (i.to_string(), [&tuple.state[..], &tuple.next[..]].concat());
+        let person = Person { id: &id, level: 0, states: &states, actions: &[tuple.action], rewards: &[tuple.reward] };
+        builder.push(person).expect("finite numbers");
+    }
+    let experience = batch(&Unaware { state_dim: width }, &builder.finish()).expect("finite states");
     fitted_q_iteration(&experience, features, settings).expect("a sound call").q
 }
 
@@ -172,14 +172,6 @@ impl Process {
     pub fn limit(&self) -> f64 {
         crate::kernel::numeric::small::sup(self.mdp.rewards()) / (1.0 - self.discount)
     }
-}
-
-/// A random process and a sample of it: the i-th of a sequence.
-pub fn sampled(seed: u64, i: u64) -> (Process, Vec<Tuple>) {
-    let stream = Stream::new(seed).index(i);
-    let process = Process::random(stream);
-    let sample = process.draws(1 + (i % 20) as usize, 0.5, &mut stream.named("draws").rng());
-    (process, sample)
 }
 
 /// What was learned from a sample.

@@ -1,19 +1,18 @@
 //! Unfairness: `thm:cf_metric`, as corrected.
 
 use super::circle::{Setting, rate};
-use super::listed::linear_rule;
 use super::samples::{DIGITS, Process, Tuple, distance, fitted, many, steps};
 use super::search::signed;
 use super::{Claim, Found, Limit, Quotation, Run, Worst};
 use crate::kernel::evaluate::evaluate;
 use crate::kernel::learn::features::Polynomial;
-use crate::kernel::learn::{Clipping, Deployed};
+use crate::kernel::learn::{Clipping, Deployed, Greedy, LinearQ};
 use crate::kernel::model::Exogenous;
 use crate::kernel::model::worlds::{Linear, World};
 use crate::kernel::numeric::{Stream, uniform_index};
 use crate::kernel::preprocess::Sequential;
 use crate::theory::FiniteMdp;
-use crate::theory::circle::Circle;
+use crate::theory::beds::Circle;
 use rand::Rng;
 
 const FITTED_Q: &str = "kernel::learn::fitted_q_iteration, kernel::learn::Greedy";
@@ -237,6 +236,12 @@ fn end_to_end(run: Run) -> Found {
     worst.found()
 }
 
+/// a = 1 where weights·(1, views) say so: those of action 0, then those of action 1.
+fn rule<V: crate::kernel::preprocess::View>(weights: Vec<f64>) -> Greedy<LinearQ<V, Polynomial>> {
+    let features = Polynomial::new(weights.len() / 2 - 1, 1).expect("few inputs, degree one");
+    Greedy(LinearQ::new(features, 2, weights))
+}
+
 fn equal_readings(run: Run) -> Found {
     let (world, means) = (Linear::new(1.0), Linear::new(run.pick(1.0, 1.3)));
     let mut worst = Worst::default();
@@ -246,7 +251,7 @@ fn equal_readings(run: Run) -> Found {
         let method = Sequential::new(means.clone(), world.level_probabilities().to_vec());
         let draws = Exogenous::draw(&world, 100, 5, Stream::new(45).index(k));
         let metric =
-            evaluate(&world, &Deployed::new(method, linear_rule(weights.clone())), &draws, 0.9).unfairness.metric.mean;
+            evaluate(&world, &Deployed::new(method, rule(weights.clone())), &draws, 0.9).unfairness.metric.mean;
         worst.at_most(metric, 0.0, || format!("weights of (1, ŝ⁰, ŝ¹) by action {weights:?}: metric {metric}"));
     }
     worst.found()

@@ -16,19 +16,19 @@ pub fn assert_printed(cell: &str, number: f64, place: &str) {
     assert!((found - number).abs() <= half, "{place}: {cell} is shown for {number}");
 }
 
-/// `0.52 [0.31, 0.73]` of an estimate as the file has it; a dash where there is none, the number alone where it is exact.
+/// `0.52 (0.31 to 0.73)` of an estimate as the file has it; a dash where there is none, the number alone where it is exact.
 #[track_caller]
 pub fn assert_estimate(cell: &str, estimate: &Value, place: &str) {
     let Some(mean) = estimate["mean"].as_f64() else {
         assert_eq!(cell, "–", "{place}");
         return;
     };
-    let Some((number, interval)) = cell.split_once(" [") else {
+    let Some((number, interval)) = cell.split_once(" (") else {
         let exact = estimate["interval"].is_null() || estimate["interval"][0] == estimate["interval"][1];
         assert!(exact, "{place}: {cell} has no interval, {estimate}");
         return assert_printed(cell, mean, place);
     };
-    let (low, high) = interval.trim_end_matches(']').split_once(", ").unwrap_or_else(|| panic!("{place}: {cell}"));
+    let (low, high) = interval.trim_end_matches(')').split_once(" to ").unwrap_or_else(|| panic!("{place}: {cell}"));
     assert_printed(number, mean, place);
     assert_printed(low, estimate["interval"][0].as_f64().unwrap(), place);
     assert_printed(high, estimate["interval"][1].as_f64().unwrap(), place);

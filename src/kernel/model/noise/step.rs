@@ -2,7 +2,6 @@
 
 use super::{NoiseLaw, Output};
 use crate::model::Mechanism;
-use crate::model::scale::record;
 
 /// Means and spreads of one step, with room that is kept between steps.
 ///
@@ -56,7 +55,7 @@ impl Step {
         }
     }
 
-    /// Noise of the next states of the prepared rows, replaced by the states it makes, as they are recorded.
+    /// Noise of the next states of the prepared rows, replaced by the states it makes.
     pub fn states(&self, mechanism: &(impl Mechanism + ?Sized), level: usize, noise: &mut [f64]) {
         match mechanism.noise() {
             None => add(noise, &self.next),
@@ -67,7 +66,6 @@ impl Step {
                 }
             }
         }
-        record(mechanism.scales(), noise);
     }
 
     /// Rewards of the prepared rows, replaced by their noise.
@@ -109,7 +107,7 @@ pub fn first_noise(mechanism: &(impl Mechanism + ?Sized), level: usize, states: 
     }
 }
 
-/// Noise U₁ of people, replaced by the first states it makes at one level, as they are recorded.
+/// Noise U₁ of people, replaced by the first states it makes at one level.
 pub fn first_state(mechanism: &(impl Mechanism + ?Sized), level: usize, noise: &mut [f64]) {
     let (p, mean) = (mechanism.state_dim(), mechanism.initial_mean(level));
     match mechanism.noise() {
@@ -121,7 +119,6 @@ pub fn first_state(mechanism: &(impl Mechanism + ?Sized), level: usize, noise: &
             }
         }
     }
-    record(mechanism.scales(), noise);
 }
 
 fn to_noise(law: &dyn NoiseLaw, output: Output, level: usize, value: f64, mean: f64, spread: f64) -> f64 {

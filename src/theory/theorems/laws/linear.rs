@@ -1,11 +1,11 @@
-//! The linear world, whose means are in the class of splines that is fitted: three of the four checks, and two laws that do not hold.
+//! The linear world, whose means are in the class of splines that is fitted.
 
-use super::measured::{Quantity, against_large_errors, against_n, in_error};
+use super::measured::{Quantity, against_error, against_large_errors, against_n};
 use super::{AT_LEAST_LINEAR, AT_LEAST_ROOT, OVER_ERROR, OVER_SIZE, words};
 use crate::theory::optimum::PaperWorld::Linear;
 use crate::theory::theorems::{Claim, Expected, Found, Limit, Rank, Run};
 
-pub(super) const SIZE: Claim = Claim {
+const SIZE: Claim = Claim {
     assumes: &[
         "linear world, δ = 1, γ = 0.9, 10 decisions per person",
         "N = 125 to 4000, 100 panels each",
@@ -14,7 +14,7 @@ pub(super) const SIZE: Claim = Claim {
     ..OVER_SIZE
 };
 
-pub(super) const ERROR: Claim = Claim {
+const ERROR: Claim = Claim {
     assumes: &[
         "linear world, δ = 1, γ = 0.9",
         "the best fair rule, with true means but for ±ε at one level",
@@ -39,7 +39,7 @@ pub(super) const CHECKS: &[Claim] = &[
         label: "rate:epsilon",
         says: "regret grows at least like the error ε of the means (Theorem 3), linear world",
         limit: AT_LEAST_LINEAR,
-        check: |run| in_error(Linear, Quantity::Regret, run),
+        check: |run| in_error(Quantity::Regret, run),
         proved_by: &["fair_value_at_least"],
         rank: Rank::Headline,
         source: words::REGRET_GROWS,
@@ -59,6 +59,50 @@ pub(super) const CHECKS: &[Claim] = &[
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim {
+        label: "rate:n",
+        says: "linear world: regret J*CF − Ṽ falls like N^−1, the law of a margin with α = 1",
+        limit: Limit::Law { slope: -1.0 },
+        check: |run| falls(Quantity::Regret, run),
+        proved_by: &["fast_rate_of_the_fair_value"],
+        source: words::REGRET_FALLS,
+        ..SIZE
+    },
+    Claim {
+        label: "rate:gained",
+        says: "linear world: |J − Ṽ|, what is gained by unfairness, falls at least like N^−½ (margin, α = 1)",
+        limit: AT_LEAST_ROOT,
+        check: |run| falls(Quantity::Gained, run),
+        proved_by: &["gained_under_margin"],
+        ..SIZE
+    },
+    Claim {
+        label: "rate:gained",
+        says: "linear world: |J − Ṽ|, what is gained by unfairness, falls like N^−½",
+        limit: Limit::Law { slope: -0.5 },
+        check: |run| falls(Quantity::Gained, run),
+        proved_by: &["gained_under_margin"],
+        ..SIZE
+    },
+    Claim {
+        label: "rate:cf_metric",
+        says: "linear world: the CF metric falls like N^−½",
+        limit: Limit::Law { slope: -0.5 },
+        check: |run| falls(Quantity::Metric, run),
+        proved_by: &["cf_metric_is_controlled"],
+        source: words::METRIC_FALLS,
+        ..SIZE
+    },
+    Claim {
+        label: "rate:oracle",
+        says: "linear world: |J − J of the Oracle| falls like N^−½, because J − Ṽ is part of it",
+        limit: Limit::Law { slope: -0.5 },
+        check: |run| against_n(Linear, Quantity::ValueFromOracle, run.pick(|runs| runs.ours, |runs| runs.unaware)),
+        control: "the policy that is unaware of the level in place of ours",
+        proved_by: &["regret_of_the_deployed_rule_under_margin"],
+        source: words::ORACLE_IS_IDEAL,
+        ..SIZE
+    },
+    Claim {
         label: "rate:oracle",
         says: "linear world: |J − J of the Oracle| falls like N^−1: it does not",
         limit: Limit::Law { slope: -1.0 },
@@ -72,20 +116,59 @@ pub(super) const CLAIMS: &[Claim] = &[
         ..SIZE
     },
     Claim {
+        label: "rate:oracle",
+        says: "linear world: |Ṽ − Ṽ of the Oracle| falls like N^−1",
+        limit: Limit::Law { slope: -1.0 },
+        check: |run| falls(Quantity::FairValueFromOracle, run),
+        proved_by: &["fast_rate_of_the_fair_value"],
+        source: words::ORACLE_IS_IDEAL,
+        ..SIZE
+    },
+    Claim {
+        label: "rate:epsilon",
+        says: "linear world: regret grows like ε², the law of a margin with α = 1",
+        limit: Limit::Law { slope: 2.0 },
+        check: |run| in_error(Quantity::Regret, run),
+        proved_by: &["fast_rate_of_the_fair_value"],
+        source: words::REGRET_GROWS,
+        ..ERROR
+    },
+    Claim {
         label: "rate:epsilon",
         says: "linear world: regret grows like ε² where ε is 0.05 to 0.4 and positive: errors are too large for the law",
         limit: Limit::Law { slope: 2.0 },
         check: |run| match run {
             Run::Stated => against_large_errors(Linear, Quantity::Regret),
-            Run::Control => in_error(Linear, Quantity::Regret, Run::Stated),
+            Run::Control => in_error(Quantity::Regret, Run::Stated),
         },
         control: "ε of either sign, from 0.4 down to 0.0125",
         expected: Expected::Outside,
         source: words::REGRET_GROWS,
         ..ERROR
     },
+    Claim {
+        label: "rate:epsilon",
+        says: "linear world: |J − Ṽ| grows like ε",
+        limit: Limit::Law { slope: 1.0 },
+        check: |run| in_error(Quantity::Gained, run),
+        proved_by: &["gained_under_margin"],
+        ..ERROR
+    },
+    Claim {
+        label: "rate:epsilon",
+        says: "linear world: the CF metric grows like ε",
+        limit: Limit::Law { slope: 1.0 },
+        check: |run| in_error(Quantity::Metric, run),
+        proved_by: &["cf_metric_is_controlled"],
+        source: words::METRIC_GROWS,
+        ..ERROR
+    },
 ];
 
 fn falls(quantity: Quantity, run: Run) -> Found {
     against_n(Linear, quantity, run.pick(|runs| runs.ours, |runs| runs.single_stage))
+}
+
+fn in_error(quantity: Quantity, run: Run) -> Found {
+    against_error(Linear, quantity, run.pick(&[|runs| runs.above, |runs| runs.below], &[|runs| runs.stays]))
 }

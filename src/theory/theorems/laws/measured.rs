@@ -7,7 +7,7 @@ use crate::kernel::model::Exogenous;
 use crate::kernel::numeric::Stream;
 use crate::theory::RegretMeter;
 use crate::theory::optimum::PaperWorld;
-use crate::theory::theorems::{Found, Run, Slope};
+use crate::theory::theorems::{Found, Slope};
 
 /// People followed, each at both levels.
 const FOLLOWED: usize = 400;
@@ -98,9 +98,9 @@ pub(super) fn against_n(world: PaperWorld, quantity: Quantity, policy: fn(&Learn
     Slope::measured(quantity.name(), "N", &SIZES.map(|n| n as f64), &samples, Stream::new(93))
 }
 
-/// The slope of a quantity against ε: of the best fair rule, which the Oracle is here. In the control an error stays.
-pub(super) fn in_error(world: PaperWorld, quantity: Quantity, run: Run) -> Found {
-    slope_in_error(world, quantity, run.pick(&[|runs| runs.above, |runs| runs.below], &[|runs| runs.stays]), &ERRORS)
+/// The slope of a quantity against ε: of the best fair rule, which the Oracle is here.
+pub(super) fn against_error(world: PaperWorld, quantity: Quantity, policies: &[fn(&Misread) -> Measured]) -> Found {
+    slope_in_error(world, quantity, policies, &ERRORS)
 }
 
 /// The same, with the largest errors alone, of one sign, as a figure over a shorter range shows it.

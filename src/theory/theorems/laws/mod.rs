@@ -1,9 +1,8 @@
 //! Rates of the deployed policy in both of the paper's worlds: what theorems promise, what the law of a margin says, and what is so.
 //!
-//! Reading order: `grid` (the runs, made once for all rows), `measured` (what is read from them), `oracle`, then the rows: those of both worlds, and those
-//! of either.
+//! Reading order: `grid` (the runs, made once for all rows), `measured` (what is read from them), `oracle`, then the rows: the linear world, the
+//! non-linear one.
 
-mod both;
 mod grid;
 mod linear;
 mod measured;
@@ -13,8 +12,7 @@ mod oracle;
 use super::{Claim, Limit, Quotation};
 
 /// The four checks first, then what else is measured in either world.
-pub(super) const ROOMS: [&[Claim]; 6] =
-    [linear::CHECKS, &[ORACLE], both::LINEAR, linear::CLAIMS, both::NONLINEAR, nonlinear::CLAIMS];
+pub(super) const ROOMS: [&[Claim]; 4] = [linear::CHECKS, &[ORACLE], linear::CLAIMS, nonlinear::CLAIMS];
 
 /// What the document says of these rates.
 mod words {
